@@ -24,16 +24,16 @@ from probe.net.engine import Net
 from probe.schedule.canaries import ask, finder
 from probe.schedule.certificate_ends import Ends
 from probe.schedule.egress import Egress
+from probe.schedule.prepared import check_of
 from probe.schedule.runner import Ran, run
 from probe.schedule.scheduler import Scheduler
 from probe.schedule.stopped import Stopped, marked
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
-from shared.clock import boot_us, utc_now
+from shared.certificates import Passport
+from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
-from shared.pki import Passport
-from shared.results import Outcome, Status
 from shared.settings import ProbeSettings
 from shared.watchdog import Watchdog
 
@@ -177,9 +177,8 @@ def _checks(
     net: Net, egress: Egress, board: Board, ends: Ends, in_check: "memoryview[int]"
 ) -> Callable[[Assigned], Awaitable[Ran]]:
     async def check(assigned: Assigned) -> Ran:
-        if assigned.check is None:
-            return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
-        ran = await marked(in_check, assigned.mark, run(assigned.check, net, assigned.timeout_s))
+        in_check[0] = mark = assigned.mark
+        ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
         ran = await egress.judge(ran)
         board.note(assigned, ran.outcome, ran.duration_us)
         return ends.told(assigned, ran)

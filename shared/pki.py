@@ -1,9 +1,6 @@
 """Certificates of the probe link: their names, and a new probe's request."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -11,6 +8,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from shared.certificates import Passport
 
 PROBE_URI: Final = "spiffe://tocsin/probe/"
 
@@ -27,17 +26,6 @@ KFtykROEaPxgsVwCIQCpxoq0pvO5YZcFXem49kgo9ajU7LBOynXayi+Es6n8tA==
 -----END CERTIFICATE-----
 """
 _NEWCOMER_LABEL: Final = b"tocsin newcomer"
-
-
-@dataclass(frozen=True, slots=True)
-class Passport:
-    """What a certificate states about its probe."""
-
-    probe_id: UUID
-    locations: Sequence[str]
-    serial: bytes
-    not_before: datetime
-    not_after: datetime
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
@@ -72,16 +60,6 @@ def pem(certificate: x509.Certificate) -> bytes:
 
 def der(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(serialization.Encoding.DER)
-
-
-def fingerprint(certificate: bytes) -> bytes:
-    """The 32-byte fingerprint of a certificate (DER)."""
-    return hashlib.sha256(certificate).digest()
-
-
-def fingerprints(bundle: bytes) -> list[bytes]:
-    """The fingerprints of all certificates in *bundle* (PEM)."""
-    return [fingerprint(der(one)) for one in x509.load_pem_x509_certificates(bundle)]
 
 
 def key_hash(key: ec.EllipticCurvePublicKey) -> bytes:

@@ -56,6 +56,8 @@ LASTING: Final[dict[str, Callable[[Any, Kept], Check]]] = {
     "whale_wallet": partial(_web3, "whale_wallet"),
 }
 TYPES: Final = frozenset({*CHECKS, *LASTING})
+# Types whose checks remember something between runs: chains that were verified, states of nodes.
+REMEMBERING: Final = frozenset({*LASTING, "tls"})
 
 
 def prepare(type_: str, kind: Any, kept: Kept) -> Check:

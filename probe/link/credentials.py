@@ -1,19 +1,23 @@
 """A probe's credentials on disk: key, certificate, trusted authorities."""
 
+import hashlib
 import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+from uuid import UUID
 
-from cryptography import x509
+import orjson
 
-from shared import pki
+from shared import certificates
+from shared.certificates import Passport
 from shared.errors import CannotStart
-from shared.pki import Passport
 
 _KEY: Final = "key.pem"
 _CERTIFICATE: Final = "certificate.pem"
+# The passport of that certificate: parsing it again would load the cryptography library, 9 MB, at each start.
+_PASSPORT: Final = "passport.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,10 @@ class Credentials:
 
 def made(key: bytes, certificate: bytes, bundle: bytes) -> Credentials:
     """Raises ValueError if it is not a probe's certificate, or does not match the key."""
+    from cryptography import x509  # noqa: PLC0415 - see _PASSPORT
+
+    from shared import pki  # noqa: PLC0415
+
     leaf = x509.load_pem_x509_certificate(certificate)
     if leaf.public_key() != pki.read_key(key).public_key():
         raise ValueError("the certificate is for another key")
@@ -50,21 +58,39 @@ def load(home: Path) -> Credentials | None:
     if not (home / _CERTIFICATE).exists():
         return None
     try:
-        leaf, *bundle = x509.load_pem_x509_certificates((home / _CERTIFICATE).read_bytes())
-        return made((home / _KEY).read_bytes(), pki.pem(leaf), b"".join(map(pki.pem, bundle)))
+        stored, key = (home / _CERTIFICATE).read_bytes(), (home / _KEY).read_bytes()
+        passport = _passport(home, _digest(key, stored))
+        if passport is not None:
+            leaf, *bundle = certificates.split(stored)
+            return Credentials(key, leaf, b"".join(bundle), passport)
+        found = _checked(key, stored)
+        _save_passport(home, found)
     except (OSError, ValueError) as error:
         raise CannotStart(
             f"{home / _CERTIFICATE} cannot be used: {error}; remove it to join with a new token"
         ) from error
+    return found
+
+
+def _checked(key: bytes, stored: bytes) -> Credentials:
+    from cryptography import x509  # noqa: PLC0415 - see _PASSPORT
+
+    from shared import pki  # noqa: PLC0415
+
+    leaf, *bundle = x509.load_pem_x509_certificates(stored)
+    return made(key, pki.pem(leaf), b"".join(map(pki.pem, bundle)))
 
 
 def save(home: Path, credentials: Credentials) -> None:
     """Store the certificate and the bundle atomically; `own_key` has stored the key."""
     _write(home / _CERTIFICATE, credentials.certificate + credentials.bundle)
+    _save_passport(home, credentials)
 
 
 def own_key(home: Path) -> bytes:
     """The key in PEM, stored before its first use, so that a lost response can be requested again."""
+    from shared import pki  # noqa: PLC0415 - see _PASSPORT
+
     path = home / _KEY
     if not path.exists():
         _write(path, pki.key_pem(pki.new_key()))
@@ -74,6 +100,40 @@ def own_key(home: Path) -> bytes:
     except ValueError as error:
         raise CannotStart(f"{path} holds no key; remove it to begin as a new probe") from error
     return key
+
+
+def _digest(key: bytes, stored: bytes) -> str:
+    return hashlib.sha256(key + b"\0" + stored).hexdigest()
+
+
+def _passport(home: Path, digest: str) -> Passport | None:
+    """The stored passport of the credentials with *digest*, which were checked when it was stored."""
+    try:
+        stored = orjson.loads((home / _PASSPORT).read_bytes())
+        if stored["digest"] != digest:
+            return None
+        return Passport(
+            probe_id=UUID(stored["probe_id"]),
+            locations=tuple(stored["locations"]),
+            serial=bytes.fromhex(stored["serial"]),
+            not_before=datetime.fromisoformat(stored["not_before"]),
+            not_after=datetime.fromisoformat(stored["not_after"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save_passport(home: Path, credentials: Credentials) -> None:
+    passport = credentials.passport
+    content = {
+        "digest": _digest(credentials.key, credentials.certificate + credentials.bundle),
+        "probe_id": passport.probe_id,
+        "locations": passport.locations,
+        "serial": passport.serial.hex(),
+        "not_before": passport.not_before,
+        "not_after": passport.not_after,
+    }
+    _write(home / _PASSPORT, orjson.dumps(content))
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -16,7 +16,7 @@ import structlog
 from probe.link import credentials as files
 from probe.link.connection import LASTING, QUIET_S, channel, is_misplaced, words
 from probe.link.credentials import Credentials
-from shared import join_tokens, pki, trust
+from shared import certificates, join_tokens, trust
 from shared.backoff import full_jitter
 from shared.clock import iso
 from shared.errors import BadSettings, CannotStart
@@ -96,6 +96,8 @@ class Keeper:
 
     async def _join(self, token: str) -> None:
         """Join through the first collector that answers."""
+        from shared import pki  # noqa: PLC0415 - 9 MB that a probe with a certificate does not need
+
         key = files.own_key(self._home)
         asked = probe_pb2.EnrolRequest(
             secret=join_tokens.read(token).secret,
@@ -116,6 +118,8 @@ class Keeper:
                 return
 
     async def _renew(self) -> None:
+        from shared import pki  # noqa: PLC0415 - see `_join`
+
         have = self.current
         asked = probe_pb2.RenewRequest(csr=pki.request(pki.read_key(have.key)))
         for collector in self._collectors:
@@ -178,7 +182,7 @@ def lack(
 
 def _trusted(kept: Credentials, token: str) -> bool:
     """Whether the token belongs to the same deployment as the certificate."""
-    return join_tokens.read(token).fingerprint in pki.fingerprints(kept.bundle)
+    return join_tokens.read(token).fingerprint in certificates.fingerprints(kept.bundle)
 
 
 async def _authority(collector: str, fingerprint: bytes) -> bytes:
@@ -197,7 +201,7 @@ async def _authority(collector: str, fingerprint: bytes) -> bytes:
     writer.transport.abort()
     for each in chain or []:
         text: str = each.public_bytes()
-        if pki.fingerprint(ssl.PEM_cert_to_DER_cert(text)) == fingerprint:
+        if certificates.fingerprint(ssl.PEM_cert_to_DER_cert(text)) == fingerprint:
             return text.encode()
     raise Refused(f"{collector} is not of the deployment that made the join token, or somebody is in between")
 

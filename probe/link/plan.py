@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 
-import orjson
 import structlog
 
-from probe import checks
 from probe.checks import TYPES, Check, Kept
 from probe.schedule.stopped import WORDS, mark_of
-from shared.kinds import load
 from shared.schedule import plan_hash
 
 log = structlog.get_logger()
@@ -18,6 +16,9 @@ log = structlog.get_logger()
 # Bounds of a check's interval and duration.
 MIN_INTERVAL_MS: Final = 100
 MAX_TIMEOUT_MS: Final = 600_000
+_UNKNOWN: Final = "unknown"
+# Each name as one object, however many assignments have it.
+_NAMES: Final = {name: name for name in TYPES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +46,20 @@ class Order:
     monitor_id: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Assigned:
-    """A prepared assignment. Without a *check* it cannot be run here, and *fault* says why."""
+    """An assignment, of which a probe has thousands. With a *fault* it cannot be run here.
+
+    Its check is made by `probe.schedule.prepared` when it is due; all else stays as it is.
+    """
 
     number: int
     monitor: int
     location: int
     revision: int
     type: str  # "unknown" for a type that this probe does not know
-    check: Check | None
-    kept: Kept = field(compare=False, repr=False)  # the state from which *check* continues
+    config: bytes = field(repr=False)  # may contain secrets
+    kept: Kept = field(compare=False, repr=False)  # the state from which its check continues
     fault: str
     interval_us: int
     timeout_s: float
@@ -66,9 +70,14 @@ class Assigned:
     fails: int
     failing: bool
     at_once: bool
-    mark: int = 0  # identifies the check for `Stopped`
     team: int = 0
     monitor_id: bytes = b""  # absent from older collectors
+    check: Check | None = field(default=None, init=False, compare=False, repr=False)  # if it is kept
+
+    @property
+    def mark(self) -> int:
+        """Identifies the check for `Stopped`."""
+        return mark_of(self.monitor, self.revision, self.config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,10 +167,8 @@ class Plan:
 
 
 def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
-    """Make the check of *order*; an invalid or *stopped* one gets a fault instead."""
-    kept = Kept(order.state)
-    mark = mark_of(order.monitor, order.revision, order.config)
-    check, fault = (None, WORDS) if order.stopped or mark in stopped else _make_check(order, kept)
+    """Bring *order* within bounds; an unknown or *stopped* one gets a fault."""
+    fault = _fault(order, stopped)
     if fault:
         log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
     return Assigned(
@@ -169,12 +176,12 @@ def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
         monitor=order.monitor,
         location=order.location,
         revision=order.revision,
-        type=order.type if order.type in TYPES else "unknown",
-        check=check,
-        kept=kept,
+        type=_NAMES.get(order.type, _UNKNOWN),
+        config=order.config,
+        kept=Kept(order.state),
         fault=fault,
-        interval_us=max(order.interval_ms, MIN_INTERVAL_MS) * 1000,
-        timeout_s=min(max(order.timeout_ms, 1), MAX_TIMEOUT_MS) / 1000,
+        interval_us=_interval_us(order.interval_ms),
+        timeout_s=_timeout_s(order.timeout_ms),
         turn=order.turn,
         turns=max(order.turns, 1),
         failure_threshold=max(order.failure_threshold, 1),
@@ -182,18 +189,23 @@ def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
         fails=order.fails,
         failing=order.failing,
         at_once=order.at_once,
-        mark=mark,
         team=order.team,
         monitor_id=order.monitor_id,
     )
 
 
-def _make_check(order: Order, kept: Kept) -> tuple[Check | None, str]:
-    if order.type not in TYPES:
-        return None, f"this probe cannot run checks of type {order.type[:64]!r}"
-    try:
-        config: Any = orjson.loads(order.config)
-        return checks.prepare(order.type, load(order.type, config), kept), ""
-    except Exception as error:  # noqa: BLE001 - one bad assignment must not stop the others
-        # The error's text may quote the configuration, which contains secrets.
-        return None, f"the probe does not understand this configuration ({type(error).__name__})"
+def _fault(order: Order, stopped: Container[int]) -> str:
+    if order.stopped or mark_of(order.monitor, order.revision, order.config) in stopped:
+        return WORDS
+    return "" if order.type in TYPES else f"this probe cannot run checks of type {order.type[:64]!r}"
+
+
+# Cached for the sake of memory: assignments with equal values share the object.
+@lru_cache
+def _interval_us(interval_ms: int) -> int:
+    return max(interval_ms, MIN_INTERVAL_MS) * 1000
+
+
+@lru_cache
+def _timeout_s(timeout_ms: int) -> float:
+    return min(max(timeout_ms, 1), MAX_TIMEOUT_MS) / 1000

@@ -17,7 +17,8 @@ class DueQueue:
     __slots__ = ("_buckets", "_ticks")
 
     def __init__(self) -> None:
-        self._buckets: dict[int, set[Item]] = {}
+        # Most buckets of a probe have one item, which needs no set.
+        self._buckets: dict[int, Item | set[Item]] = {}
         self._ticks: list[int] = []  # a heap; entries without a bucket are obsolete
 
     def __len__(self) -> int:
@@ -36,9 +37,11 @@ class DueQueue:
         tick = _tick(due_us)
         bucket = self._buckets.get(tick)
         if bucket is None:
-            self._buckets[tick] = {item}
+            self._buckets[tick] = item
             heapq.heappush(self._ticks, tick)
             self._sweep()
+        elif isinstance(bucket, Item):
+            self._buckets[tick] = {bucket, item}
         else:
             bucket.add(item)
 
@@ -46,7 +49,9 @@ class DueQueue:
         """Remove *item*; harmless if it is not scheduled."""
         tick = _tick(item.due_us)
         bucket = self._buckets.get(tick)
-        if bucket is not None:
+        if bucket is item:
+            del self._buckets[tick]
+        elif isinstance(bucket, set):
             bucket.discard(item)
             if not bucket:
                 del self._buckets[tick]
@@ -54,7 +59,11 @@ class DueQueue:
     def take(self, now_us: int) -> Iterator[Item]:
         """Remove and yield all due items, oldest first; they may be put again."""
         while self._ticks and self._ticks[0] * _TICK_US <= now_us:
-            yield from self._buckets.pop(heapq.heappop(self._ticks), ())
+            bucket = self._buckets.pop(heapq.heappop(self._ticks), ())
+            if isinstance(bucket, Item):
+                yield bucket
+            else:
+                yield from bucket
 
     def _sweep(self) -> None:
         if len(self._ticks) > 2 * len(self._buckets) + _STALE_AT_LEAST:

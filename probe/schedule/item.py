@@ -20,7 +20,7 @@ class Item:
     """A scheduled check; one for a single run is not queued. Times are microseconds of the boot clock."""
 
     __slots__ = (
-        "answer", "assigned", "began_us", "due_us", "gone", "held_up_us", "hold", "next_us", "phase_us",
+        "answer", "assigned", "began_us", "due_us", "gone", "hold", "next_us", "phase_us",
         "recheck_us", "release", "resting", "run", "slow", "streak", "tally", "task", "team", "until_us",
         "waits", "wanted_us",
     )  # fmt: skip
@@ -41,7 +41,6 @@ class Item:
         self.slow = False
         self.hold = QUICK
         self.team = assigned.team  # the team whose slot it occupies
-        self.held_up_us = 0
         self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
         self.take(assigned)
 
@@ -49,9 +48,13 @@ class Item:
         """Use *assigned* from now on; return whether the regular starts move."""
         before = self.phase_us
         self.assigned = assigned
-        self.held_up_us = int(assigned.timeout_s * 1_000_000) + _HELD_UP_US
         self.phase_us = phase_us(assigned.monitor, assigned.interval_us, assigned.turn, assigned.turns)
         return self.phase_us != before
+
+    @property
+    def held_up_us(self) -> int:
+        """After this duration, the probe rather than the target was too slow."""
+        return int(self.assigned.timeout_s * 1_000_000) + _HELD_UP_US
 
     @property
     def busy(self) -> bool:

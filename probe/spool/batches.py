@@ -24,7 +24,8 @@ MAX_RESULTS: Final = 1000
 # A message has a fixed cost for the collector; this keeps it well below gRPC's size limit.
 MAX_BYTES: Final = 1024 * 1024
 _RESULT_BYTES: Final = 48
-# Urgent results are sent at once, with those that end at about the same time; others wait for more.
+# Urgent results and the first ones are sent at once, with those that end at about the same time; others wait
+# for more.
 URGENT_S: Final = 0.01
 LINGER_S: Final = 0.5
 
@@ -60,7 +61,7 @@ class Batcher:
         self._open.add(assigned, run, ran)
         if self.owed and carried(ran.outcome):
             settle(self.owed, assigned.number, assigned.kept, ran.outcome)
-        urgent = urgent or bool(ran.outcome.found)
+        urgent = urgent or bool(ran.outcome.found) or self.seq == 0
         if len(self._open.results) >= MAX_RESULTS or self._open.bytes >= MAX_BYTES:
             self.seal()
         elif self._timer is None or (urgent and not self._hurried):

@@ -23,8 +23,8 @@ from collector.probes.service import authority, enrolment, join_tokens, probes
 from probe.link import credentials as files
 from probe.link.credentials import Credentials
 from probe.link.enrol import Keeper
+from shared import certificates, pki
 from shared import join_tokens as shared_tokens
-from shared import pki
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart, Forbidden
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
@@ -106,7 +106,7 @@ async def test_key_and_certificate_are_for_the_probes_eyes_only_and_serve_the_ne
 
     assert again.current == mine
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
-    assert {path.name for path in tmp_path.iterdir()} == {"key.pem", "certificate.pem"}
+    assert {path.name for path in tmp_path.iterdir()} == {"key.pem", "certificate.pem", "passport.json"}
 
 
 async def test_a_token_joins_one_probe_only(collector: Collector, tmp_path: Path) -> None:
@@ -431,7 +431,7 @@ async def test_an_authority_is_followed_by_another_without_a_gap(
 
     assert len(both.authorities) == 2
     assert late.current.passport.serial != new.passport.serial
-    assert pki.fingerprints(late.current.bundle) == [one.fingerprint for one in both.authorities]
+    assert certificates.fingerprints(late.current.bundle) == [one.fingerprint for one in both.authorities]
     for mine in (old, late.current):
         async with connected_as(collector, mine):
             pass

@@ -33,6 +33,11 @@ class Kept:
         self.at.append(time.monotonic())
         self._came.set()
 
+    def forget(self) -> None:
+        self.batches.clear()
+        self.at.clear()
+        self._came.clear()
+
     async def first(self) -> float:
         """When the first batch came."""
         async with asyncio.timeout(5):
@@ -51,6 +56,15 @@ def assigned(monitor: int = 7) -> Assigned:
 
 def ran(outcome: Outcome = GOOD, start_us: int = 5_000_000) -> Ran:
     return Ran(outcome, start_us, 1234)
+
+
+def under_way(kept: Kept) -> Batcher:
+    """A batcher after its first batch, which *kept* has forgotten."""
+    batcher = Batcher(kept)
+    batcher.add(assigned(), Run.SCHEDULED, ran(), urgent=False)
+    batcher.seal()
+    kept.forget()
+    return batcher
 
 
 async def test_a_result_is_told_whole() -> None:
@@ -85,7 +99,7 @@ async def test_the_days_that_a_certificate_had_left_when_it_was_seen_go_along() 
 
 async def test_what_may_change_something_goes_out_at_once_with_what_came_before() -> None:
     kept = Kept()
-    batcher = Batcher(kept)
+    batcher = under_way(kept)
     batcher.add(assigned(), Run.SCHEDULED, ran(), urgent=False)
     start = time.monotonic()
     batcher.add(assigned(), Run.SCHEDULED, ran(), urgent=True)
@@ -94,9 +108,19 @@ async def test_what_may_change_something_goes_out_at_once_with_what_came_before(
     assert len(kept.batches[0].monitor) == 3
 
 
-async def test_the_rest_waits_for_company_but_not_for_long() -> None:
+async def test_the_first_results_of_a_probe_do_not_wait() -> None:
     kept = Kept()
     batcher = Batcher(kept)
+    start = time.monotonic()
+    batcher.add(assigned(), Run.SCHEDULED, ran(), urgent=False)
+    batcher.add(assigned(8), Run.SCHEDULED, ran(), urgent=False)
+    assert await kept.first() - start < 0.3
+    assert kept.batches[0].monitor == [7, 8]
+
+
+async def test_the_rest_waits_for_company_but_not_for_long() -> None:
+    kept = Kept()
+    batcher = under_way(kept)
     start = time.monotonic()
     batcher.add(assigned(), Run.SCHEDULED, ran(), urgent=False)
     assert 0.4 < await kept.first() - start < 2
@@ -152,10 +176,10 @@ async def test_a_new_incarnation_begins_at_one() -> None:
 
 async def test_what_was_found_goes_out_at_once_and_with_its_checkpoint() -> None:
     quiet, kept = Kept(), Kept()
-    Batcher(quiet).add(assigned(), Run.SCHEDULED, ran(), urgent=False)
+    under_way(quiet).add(assigned(), Run.SCHEDULED, ran(), urgent=False)
     log = Finding(Findings.LOG, "0xab:1", b"{}")
     finder = Outcome(Status.UP, found=[log], state=b"5")
-    Batcher(kept).add(assigned(), Run.SCHEDULED, ran(finder), urgent=False)
+    under_way(kept).add(assigned(), Run.SCHEDULED, ran(finder), urgent=False)
 
     assert await kept.first() < await quiet.first()
     [batch] = kept.batches

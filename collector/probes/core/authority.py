@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from shared import pki
+from shared import certificates, pki
 from shared.errors import Invalid
 
 PROBE_LIFE: Final = timedelta(hours=24)
@@ -36,7 +36,7 @@ class Authority:
 
     @property
     def fingerprint(self) -> bytes:
-        return pki.fingerprint(pki.der(self.certificate))
+        return certificates.fingerprint(pki.der(self.certificate))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from collector.probes.core import authority as rules
 from collector.probes.core.authority import Trust
 from collector.probes.service import authority
 from shared import pki
+from shared.certificates import Passport
 from shared.clock import EPOCH, iso
 from shared.errors import Unauthorized, Unavailable
-from shared.pki import Passport
 
 
 class Credentials:

@@ -20,8 +20,8 @@ from collector.probes.sessions.plan import SessionPlan
 from collector.probes.sessions.runs import Runs
 from collector.probes.storage.probes import ProbeSignal
 from collector.web3.service.nodes import Nodes
+from shared.certificates import Passport
 from shared.errors import TocsinError, Unavailable
-from shared.pki import Passport
 from shared.wire.v1 import probe_pb2
 
 # Vitals arrive every 5 s.

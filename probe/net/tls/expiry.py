@@ -3,8 +3,6 @@
 from functools import lru_cache
 from ssl import SSLSocket
 
-from cryptography import x509
-
 from probe.net.tls import openssl
 from probe.net.tls.rustls import RustSocket
 
@@ -20,6 +18,8 @@ def earliest(sock: SSLSocket | RustSocket) -> float | None:
 
 @lru_cache(_MOST_KEPT)
 def _earliest(chain: tuple[bytes, ...]) -> float | None:
+    from cryptography import x509  # noqa: PLC0415 - 9 MB that a probe without TLS checks does not need
+
     try:
         return min(x509.load_der_x509_certificate(der).not_valid_after_utc.timestamp() for der in chain)
     except ValueError:

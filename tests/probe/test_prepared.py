@@ -1,0 +1,70 @@
+"""A check is made when it is due, and kept only if it is dear or remembers something between its runs."""
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from probe.link.plan import Assigned, Order, prepare
+from probe.schedule.prepared import check_of
+
+HTTP = b'{"url": "https://x.example.com/"}'
+
+
+def assigned(type_: str = "http", config: bytes = HTTP, interval_ms: int = 60_000) -> Assigned:
+    return prepare(
+        Order(
+            number=7, monitor=7, location=1, revision=1, type=type_, config=config, interval_ms=interval_ms,
+            timeout_ms=10_000,
+        )
+    )  # fmt: skip
+
+
+def taking(us: float) -> Callable[[], float]:
+    """A clock of processor time, by which each check takes *us* to make."""
+
+    def ticks() -> Iterator[float]:
+        at = 0.0
+        while True:
+            yield at
+            at += us / 1_000_000
+
+    return ticks().__next__
+
+
+def test_a_check_that_runs_seldom_leaves_nothing_behind() -> None:
+    one = assigned()
+    check = check_of(one, taking(119))
+    assert one.check is None
+    assert check_of(one, taking(119)) is not check
+    gone = weakref.ref(check)
+    gc.disable()
+    try:
+        del check
+        assert gone() is None  # at once: it is in no cycle
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(("us", "interval_ms"), [(121, 60_000), (3, 1_000)])
+def test_a_check_is_kept_if_making_it_takes_more_than_its_share(us: float, interval_ms: int) -> None:
+    one = assigned(interval_ms=interval_ms)
+    assert check_of(one, taking(us)) is check_of(one, taking(us))
+
+
+@pytest.mark.parametrize(
+    ("type_", "config"),
+    [
+        ("tls", b'{"domain": "x.example.com", "expiryDays": 7}'),
+        ("gas_price", b'{"chain": 1, "rpcUrl": "http://a.example.com/", "thresholds": {"high": 5}}'),
+    ],
+)
+def test_a_check_that_remembers_is_kept(type_: str, config: bytes) -> None:
+    one = assigned(type_, config)
+    assert check_of(one, taking(0)) is check_of(one, taking(0))
+
+
+def test_a_configuration_that_is_not_understood_is_read_once() -> None:
+    one = assigned(config=b"{")
+    assert check_of(one, taking(0)) is check_of(one, taking(0))
