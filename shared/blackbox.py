@@ -19,13 +19,13 @@ _HTTP: Final = (
 )
 _ICMP: Final = (("resolve", "dns_us"), ("rtt", "first_byte_us"))
 
-# For each type, the configuration fields that identify its target.
+# The configuration fields that identify a target, for types whose target is not a host and a port.
 _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("http", "websocket"), ("url",)),
     **dict.fromkeys(("icmp", "dns"), ("host",)),
-    **dict.fromkeys(("tcp", "grpc", "smtp", "imap", "pop3", "postgres", "mysql", "redis"), ("host", "port")),
     "tls": ("domain",),
 }
+_HOST_AND_PORT: Final = ("host", "port")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def text(lasts: Sequence[Last]) -> Iterator[str]:
 
 def target(type_: str, config: Mapping[str, Any]) -> str:
     """A monitor's target, as used for `instance`; empty for types that connect to nothing."""
-    parts = [str(config[name]) for name in _TARGETS.get(type_, ()) if config.get(name) is not None]
+    names = _TARGETS.get(type_, _HOST_AND_PORT)
+    parts = [str(config[name]) for name in names if config.get(name) is not None]
     if len(parts) > 1 and ":" in parts[0]:
         parts[0] = f"[{parts[0]}]"
     return ":".join(parts)

@@ -20,17 +20,22 @@ from collector.platform.embedded import files
 from tests.ports import free_port
 
 _START_S = 60.0
+_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(slots=True)
 class Product:
-    """One data directory and its processes; *settings* are TOCSIN_ variables by their short names."""
+    """One data directory and its processes; *settings* are TOCSIN_ variables by their short names.
+
+    *source*: the tree whose program is run.
+    """
 
     data_dir: Path
     settings: dict[str, str]
     http: int = field(default_factory=free_port)
     grpc: int = field(default_factory=free_port)
     otlp: int = field(default_factory=free_port)
+    source: Path = _ROOT
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -57,6 +62,7 @@ class Product:
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
         environment |= {f"TOCSIN_{name}": value for name, value in variables.items()}
+        environment["PYTHONPATH"] = str(self.source)  # its parts start elsewhere
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "shared.command", "up", *flags],
@@ -64,7 +70,7 @@ class Product:
                 stdout=log,
                 stderr=log,
                 env=environment,
-                cwd=Path(__file__).parents[2],
+                cwd=self.source,
             )
 
     def stop(self) -> int:

@@ -2,17 +2,26 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.clock import EPOCH
+from shared.kinds import KINDS
 from shared.kinds.tls import Expiry
 
 _LATEST_S: Final = 253_402_300_799  # no date is later
 
+# Fields of the kinds that may connect over TLS, besides these two.
+_OF_TLS: Final = frozenset({"tls", "verify_tls", "security"})
+_ALWAYS: Final = frozenset({"tls", "http"})
 # The types of monitors whose checkpoint is a certificate's expiry; a list in SQL.
-OF_TYPES: Final = (
-    "('tls', 'http', 'tcp', 'grpc', 'websocket', 'smtp', 'imap', 'pop3', 'postgres', 'mysql', 'redis')"
+OF_TYPES: Final = "({})".format(
+    ", ".join(
+        f"'{type_}'"
+        for type_, kind in KINDS.items()
+        if type_ in _ALWAYS or not _OF_TLS.isdisjoint(field.name for field in fields(kind))
+    )
 )
 # The severity of an incident without any other cause.
 SEVERITY: Final = "medium"
