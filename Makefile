@@ -19,13 +19,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-10s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(RUN_READY) ## everything on this machine, with a few monitors of itself; Ctrl-C stops it
 	$(BIN)/tocsin up --demo
+
+world: $(RUN_READY) ## as run, with a team of 300 monitors and three months of history, below var/world
+	TOCSIN_DEMO=world TOCSIN_DATA_DIR=$${TOCSIN_DATA_DIR:-var/world} $(BIN)/tocsin up --demo
 
 # Tests wait more than they compute: four workers for two cores. On a shared machine a test that races real time may
 # lose the processor: it gets a second try, the closing lines name it, and more than SECOND_TRIES fail the run.

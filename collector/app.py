@@ -61,7 +61,7 @@ from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.loop import Bell
-from shared.setting_table import TABLE, address
+from shared.setting_table import DEMO_FEW, DEMO_WORLD, TABLE, address
 from shared.settings import CollectorSettings
 from shared.watchdog import Watchdog
 
@@ -99,6 +99,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         made = await first_start.prepare(db, settings)
         greets = made is not None or not shared_ports
         way_in = await first_start.way_in(db, settings, clock.now()) if greets else None
+        if made is not None and settings.demo == DEMO_WORLD:
+            await first_start.fill_world(own.upkeep, keyring, settings, made, clock.now())
         pulse = Pulse()
         work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
         context = await stack.enter_async_context(work)
@@ -106,7 +108,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         news = page_update_loops(own.telling, clock, keyring, settings, context.transport, mailer, pulse)
         await stack.enter_async_context(news)
         await stack.enter_async_context(deadman_switch(own.upkeep, clock, settings, pulse))
-        if made is not None and settings.demo:
+        if made is not None and settings.demo == DEMO_FEW:
             await first_start.demonstrate(context, settings, made.team_id)
         if greets:
             first_start.greet(settings, way_in, sys.stdout, first=made is not None)
@@ -181,6 +183,7 @@ async def _working(
                 *taking_in,
                 *joining,
                 first_start.link_file(own.upkeep, settings, clock.now),
+                *first_start.live_world(own.ingest, settings, clock.now),
                 *watch_loops(own.ingest, clock, steady, opinions),
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )

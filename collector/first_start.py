@@ -2,7 +2,7 @@
 
 import secrets
 import shlex
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,12 +16,20 @@ from collector.accounts.service import password_links, tokens
 from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
+from collector.demo.fill import fill
+from collector.demo.live import LiveWorld
+from collector.demo.team import Team
 from collector.http.context import Context
 from collector.monitors.service import monitors
+from collector.platform.access import Actor
 from collector.platform.embedded import files
+from collector.platform.seal import Keyring
+from collector.platform.signals import Signals
 from collector.platform.storage import database_time
 from collector.platform.storage.db import Db
+from shared import ids
 from shared.errors import NotFound
+from shared.setting_table import DEMO_WORLD
 from shared.settings import CollectorSettings
 from shared.tokens import new_token
 
@@ -164,6 +172,25 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
     except NotFound:
         return False
     return True
+
+
+async def fill_world(
+    db: Db, keyring: Keyring, settings: CollectorSettings, made: FirstStart, now: datetime
+) -> None:
+    """Fill the new team with monitors, months of history, incidents and status pages."""
+    log.info("filling the demonstration, which takes up to a minute")
+    admin = Actor(made.team_id, ids.show("usr", made.user_id), "Admin")
+    base_url = f"http://{settings.http_listen}"
+    await fill(Team(db, keyring, Signals(db), made.team_id, admin, base_url), now)
+
+
+def live_world(
+    db: Db, settings: CollectorSettings, now: Callable[[], datetime]
+) -> Sequence[tuple[str, Callable[[], Awaitable[bool]], float, None]]:
+    """The loop that reports for the probes of the demonstration, where it is wanted."""
+    if settings.demo != DEMO_WORLD:
+        return ()
+    return (("demonstration", LiveWorld(db, now=now).turn, 3.0, None),)
 
 
 async def demonstrate(context: Context, settings: CollectorSettings, team_id: int) -> None:

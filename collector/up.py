@@ -24,7 +24,7 @@ from shared import children
 from shared.clock import utc_now
 from shared.command import begin
 from shared.errors import CannotStart, TocsinError, Unavailable
-from shared.setting_table import address
+from shared.setting_table import DEMO_WORLD, address
 from shared.settings import CollectorSettings, ProbeSettings, UpSettings, environment
 
 log = structlog.get_logger()
@@ -175,7 +175,8 @@ async def _join_token(url: str, key: str, settings: UpSettings) -> str:
                 now=now,
                 uses=settings.workers,
                 life=join_tokens.LONGEST,
-                may_stand_in=True,
+                # Locations of the demonstration have probes that exist nowhere else.
+                may_stand_in=settings.demo != DEMO_WORLD,
             )
     finally:
         await db.close()

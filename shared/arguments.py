@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from shared.setting_table import TABLE
 
+# The value of a switch without one.
+BARE: Final = "true"
 _NO_VALUE: Final = object()
 _GROUP: Final = "settings, each a variable too: --data-dir is TOCSIN_DATA_DIR"
 
@@ -102,7 +104,7 @@ def _add_settings(parser: argparse.ArgumentParser, usual: Mapping[str, str | Non
         setting = TABLE[name]
         flag, text = f"--{name.replace('_', '-')}", setting.help + (f" ({default})" if default else "")
         if setting.switch:
-            action = group.add_argument(flag, nargs="?", const="true", metavar="true|false", help=text)
+            action = group.add_argument(flag, nargs="?", const=BARE, metavar="true|false", help=text)
         else:
             action = group.add_argument(flag, metavar="VALUE", help=text)
         added.append(action)

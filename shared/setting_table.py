@@ -26,6 +26,10 @@ _TOKEN_LENGTH: Final = (16, 512)
 _LEVELS: Final = ("debug", "info", "warning", "error")
 # The value that disables canaries.
 NO_CANARY: Final = "none"
+# The demonstrations that a new database can be filled with.
+DEMO_NONE: Final = "none"
+DEMO_FEW: Final = "few"
+DEMO_WORLD: Final = "world"
 _PLANS: Final = ("free", "developer", "pro", "enterprise")
 
 
@@ -111,6 +115,16 @@ def _many(one: Read) -> Read:
         return tuple(dict.fromkeys(parts))
 
     return read
+
+
+def _demo(text: str) -> str:
+    """Which demonstration; as a plain switch, it is the small one."""
+    if text.lower() in {DEMO_NONE, DEMO_FEW, DEMO_WORLD}:
+        return text.lower()
+    try:
+        return DEMO_FEW if _flag(text) else DEMO_NONE
+    except ValueError:
+        raise ValueError("must be none, few or world") from None
 
 
 def _flag(text: str) -> bool:
@@ -304,7 +318,9 @@ TABLE: Final[Mapping[str, Setting]] = {
     "rollup_retention_days": Setting(_integer(1, 36500), "1095", "days to keep hourly and daily rollups"),
     "min_interval": Setting(_integer(1, 86400), "1", "shortest interval of a monitor in seconds"),
     "workers": Setting(_integer(1, 256), "1", "processes of this role on this machine"),
-    "demo": Setting(_flag, "false", "create a few monitors in a new database", switch=True),
+    "demo": Setting(
+        _demo, DEMO_NONE, "fill a new database: few monitors, or a world of 300 with history", switch=True
+    ),
     "collector": Setting(_many(_address), "127.0.0.1:7070", "collectors that a probe connects to"),
     "join_token": Setting(_join_token, None, "token for a probe's first certificate"),
     "location": Setting(_location, None, "location of the probe; by default that of its certificate"),

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from shared import arguments
+from shared.arguments import BARE
 from shared.errors import BadSettings
 from shared.net import Network
-from shared.setting_table import TABLE, show
+from shared.setting_table import DEMO_WORLD, TABLE, show
 
 PREFIX: Final = "TOCSIN_"
 _KEY: Final = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
@@ -119,7 +120,7 @@ class CollectorSettings:
     retention_days: int
     rollup_retention_days: int
     min_interval: int
-    demo: bool
+    demo: str
     workers: int
     log_format: str
     log_level: str
@@ -179,7 +180,7 @@ class UpSettings:
     retention_days: int
     rollup_retention_days: int
     min_interval: int
-    demo: bool
+    demo: str
     locations: tuple[str, ...] = ("local",)
     stand_in: bool = True
     canaries: tuple[str, ...] | None
@@ -236,6 +237,8 @@ def load_with(
     faults, flags = given.faults, given.flags
     variables = _variables(os.environ if environ is None else environ)
     path = flags.pop("config", None)
+    if flags.get("demo") == BARE and variables.get("demo", "").lower() == DEMO_WORLD:
+        del flags["demo"]  # the switch says that there is one, the variable which
     file, places = _file(path, faults)
     values = dict(_read(kind, [flags, variables, file], faults, places))
     faults += [*_misfits(values), *check({**vars(given.own), **values})]

@@ -95,9 +95,26 @@ def test_an_empty_variable_is_not_set() -> None:
 
 
 def test_a_switch_needs_no_value() -> None:
-    assert read(UpSettings, "--demo").demo is True
+    assert read(UpSettings, "--demo").demo == "few"
     assert read(UpSettings, "--stand-in", "false").stand_in is False
-    assert read(UpSettings).demo is False
+    assert read(UpSettings).demo == "none"
+
+
+@pytest.mark.parametrize(
+    ("argv", "variable", "demo"),
+    [
+        (["--demo"], "world", "world"),
+        (["--demo", "few"], "world", "few"),
+        (["--demo=false"], "world", "none"),
+        ([], "World", "world"),
+        ([], "true", "few"),
+        (["--demo"], "few", "few"),
+    ],
+)
+def test_the_switch_alone_leaves_which_demonstration_to_the_variable(
+    argv: list[str], variable: str, demo: str
+) -> None:
+    assert read(UpSettings, *argv, demo=variable).demo == demo
 
 
 def test_all_bad_settings_are_told_at_once_by_name() -> None:
@@ -242,7 +259,7 @@ def test_a_child_reads_what_its_parent_was_told(tmp_path: Path) -> None:
     )
     probe, more = load(ProbeSettings, [], environment(ProbeSettings, parent, collector="127.0.0.1:1"))
 
-    assert (child.plan, child.demo, child.data_dir) == ("free", True, tmp_path)
+    assert (child.plan, child.demo, child.data_dir) == ("free", "few", tmp_path)
     assert (child.database_url, child.secret_key) == ("postgresql:///x", KEY)
     assert (probe.locations, probe.stand_in, probe.collector) == (("a", "b"), True, ("127.0.0.1:1",))
     assert not warnings

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Literal
 
 from collector.history.core.histogram import BOUNDS
+from collector.history.core.rollup import Rollup
 from collector.history.core.uptime import LONGEST_S
 from collector.history.storage.maintenance import CONCERNS, TIME
 from collector.platform.storage.db import Tx
@@ -173,6 +175,18 @@ async def _clear(tx: Tx, table: str, monitors: Sequence[int], starts: Sequence[d
         """,
         monitors,
         starts,
+    )
+
+
+async def load(tx: Tx, kind: Literal["hour", "day"], rows: Sequence[tuple[int, Rollup]]) -> None:
+    """Store rollups, by their monitors' numbers, that were computed elsewhere; there are none of them yet."""
+    await tx.copy_records_to_table(
+        f"rollups_{kind}",
+        records=[
+            (monitor, row.location, row.at, *row[3:9], list(row.buckets), list(row.counts), *row[11:])
+            for monitor, row in rows
+        ],
+        columns=[name.strip() for name in _NUMBERS.split(",")],
     )
 
 

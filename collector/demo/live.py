@@ -1,0 +1,130 @@
+"""Keeps the demonstration alive: its probes report, its jobs ping, and now and then something fails."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from random import Random
+from typing import Final
+from uuid import uuid4
+
+from collector.demo import heartbeats, probes, storage
+from collector.demo.core import fleet
+from collector.demo.core.past import ResponseTimes
+from collector.demo.fill import SEED
+from collector.demo.probes import CheckReport, DemoProbe
+from collector.demo.simulation import Simulation
+from collector.demo.storage import AssignedCheck
+from collector.platform.storage import leases
+from collector.platform.storage.db import Db
+from shared.clock import EPOCH
+
+_LEASE: Final = "demonstration"
+_LEASE_FOR: Final = timedelta(seconds=15)
+# How often it is read what there is to report.
+_READ_EVERY: Final = timedelta(seconds=30)
+# In each such span some monitor fails, for less than the span.
+_TROUBLE_EVERY: Final = timedelta(minutes=12)
+_TROUBLE: Final = timedelta(minutes=4)
+_ERROR: Final = "HTTP 503: expected 200-299"
+
+
+class LiveWorld:
+    """One per collector; the holder of the lease reports. Where nothing was filled, none does."""
+
+    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+        self._id = uuid4()
+        self._random = Random()  # noqa: S311 - noise of response times
+        self._planned = {one.name: one for one in fleet.monitors(Random(SEED))}  # noqa: S311 - as it was filled
+        self._times = ResponseTimes([])
+        self._epoch: int | None = None
+        self._living: list[DemoProbe] = []
+        self._simulation: Simulation | None = None
+        self._team_id: int | None = None
+        self._checks: list[AssignedCheck] = []
+        self._read_at = EPOCH
+        self._reported_at = EPOCH
+
+    async def turn(self) -> bool:
+        """Report what is due since the last turn."""
+        now = self._now()
+        async with self._db.transaction() as tx:
+            epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
+        if epoch is None:
+            self._epoch = None
+            return False
+        if epoch != self._epoch:
+            await self._begin(now)
+            self._epoch = epoch
+        if self._simulation is None:
+            return False
+        await self._simulation.go_to(now)
+        if now - self._read_at >= _READ_EVERY:
+            await self._read(now)
+        await self._report(now)
+        return False
+
+    async def _begin(self, now: datetime) -> None:
+        """Connect the probes, each with a new session."""
+        async with self._db.connection() as tx:
+            enrolled = await storage.demo_probes(tx, fleet.LOCATIONS)
+        self._living = [DemoProbe(id_, place) for _, id_, place in enrolled]
+        self._team_id = enrolled[0][0] if enrolled else None
+        self._simulation = Simulation(self._db, self._living, now) if enrolled else None
+        self._read_at, self._reported_at = EPOCH, now
+        for one in self._living:
+            await probes.connect(self._db, one, now)
+
+    async def _read(self, now: datetime) -> None:
+        """Learn what is assigned, and let the jobs of this minute ping."""
+        if self._team_id is None or self._simulation is None:
+            return
+        await self._simulation.learn_rules()
+        known = {one.id for one in self._living}
+        async with self._db.connection() as tx:
+            checks = await storage.assigned(tx, self._team_id)
+        mine = [one for one in checks if one.name in self._planned and one.name not in fleet.NEW]
+        self._checks = [one for one in mine if one.probe_id in known or self._pushes(one)]
+        self._read_at = now
+        jobs = [one for one in mine if one.type == "heartbeat" and not one.failing]
+        await heartbeats.ping(self._db, self._team_id, (one for one in jobs if self._due(one, now)), now)
+
+    def _pushes(self, one: AssignedCheck) -> bool:
+        return one.type in fleet.RECEIVED - {"heartbeat"}
+
+    def _due(self, one: AssignedCheck, now: datetime) -> bool:
+        """Whether the interval of the check has come round since the last report."""
+        interval = self._planned[one.name].interval_s
+        phase = one.monitor * 7_919 + one.location * 101
+        since = self._read_at - _READ_EVERY if one.type == "heartbeat" else self._reported_at
+        return (now.timestamp() + phase) // interval > (since.timestamp() + phase) // interval
+
+    async def _report(self, now: datetime) -> None:
+        due = [one for one in self._checks if self._due(one, now) or self._turns(one, now)]
+        self._reported_at = now
+        if self._simulation is not None and due:
+            await self._simulation.report([self._result(one, now) for one in due])
+
+    def _result(self, one: AssignedCheck, now: datetime) -> CheckReport:
+        planned = self._planned[one.name]
+        place = "" if planned.received else one.place
+        ms = self._times.ms(planned, now, place, self._random)
+        return CheckReport(one, now - timedelta(milliseconds=50), ms, self._error(one, now))
+
+    def _error(self, one: AssignedCheck, now: datetime) -> str:
+        """What was down when the world was filled stays so; something else fails for a while."""
+        if one.failing and one.error != _ERROR:
+            return one.error
+        return _ERROR if self._unlucky(now) == one.name else ""
+
+    def _turns(self, one: AssignedCheck, now: datetime) -> bool:
+        """Whether a failing monitor is checked again at once, or has just recovered."""
+        return self._unlucky(now) == one.name or (one.failing and one.error == _ERROR)
+
+    def _unlucky(self, now: datetime) -> str:
+        """The monitor that fails at the moment; empty for none."""
+        span, within = divmod(now - EPOCH, _TROUBLE_EVERY)
+        if within >= _TROUBLE:
+            return ""
+        names = sorted(name for name, one in self._planned.items() if one.type == "http")
+        return Random(span).choice(names)  # noqa: S311 - the same for this whole span

@@ -1,0 +1,111 @@
+"""Plays the past of a team: each part of the product acts at the moment that the simulation has come to."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from collector.alerts.jobs.evaluator import Evaluator
+from collector.demo import probes
+from collector.demo.probes import CheckReport, DemoProbe
+from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.jobs.certificates import Certificates
+from collector.evaluation.jobs.holds import Holds
+from collector.evaluation.jobs.unmeasured import Unmeasured
+from collector.evaluation.watched_results import Watch
+from collector.evaluation.writer import ResultWriter
+from collector.maintenance.jobs.news import MaintenanceNews
+from collector.maintenance.jobs.windows import Maintenance
+from collector.notifications.jobs.router import Router
+from collector.platform.storage.db import Db
+from collector.status_pages.jobs.pages import StatusPages
+from collector.web3.jobs import Web3
+from shared.results import Status
+
+Turn = Callable[[], Awaitable[bool]]
+# So many results at most in a batch, as a probe sends them.
+_BATCH: Final = 1_000
+# Collectors are taken to have run for long.
+_STEADY: Final = timedelta(hours=1)
+
+
+def deciding_jobs(db: Db, now: Callable[[], datetime]) -> tuple[Turn, ...]:
+    """The jobs that decide and announce what time or results have caused, in the order of their causes."""
+    return (
+        Holds(db, now=now).turn,
+        Certificates(db, now=now).turn,
+        MaintenanceNews(db, now=now).turn,
+        Web3(db, now=now).turn,
+        Unmeasured(db, now=now).turn,
+        StatusPages(db, now=now).turn,
+        Router(db).turn,
+        Evaluator(db, now=now).turn,
+        Router(db).turn,
+    )
+
+
+async def exhaust(turns: Sequence[Turn]) -> None:
+    """Let each job take turns until it has nothing to do at this moment."""
+    for turn in turns:
+        while await turn():
+            pass
+
+
+class Simulation:
+    """*now* is the moment to begin at; it only moves on. *living*: the connected probes."""
+
+    def __init__(self, db: Db, living: Sequence[DemoProbe], now: datetime) -> None:
+        self._db = db
+        self._moment = now
+        self._living = {one.id: one for one in living}
+        self._watch = Watch(db)
+        self._writer = ResultWriter(db, since=self._since, now=self.now, watch=self._watch)
+        self._pushes = Pushes(db, since=self._since, now=self.now, watch=self._watch)
+        jobs = deciding_jobs(db, self.now)
+        # Of what a result or a person causes at once.
+        self._soon = jobs[-3:]
+        self._all = (Maintenance(db, now=self.now).turn, *jobs)
+
+    def now(self) -> datetime:
+        return self._moment
+
+    def _since(self) -> datetime:
+        return self._moment - _STEADY
+
+    async def go_to(self, moment: datetime) -> None:
+        """Move on to *moment*; the probes are heard then."""
+        self._moment = max(self._moment, moment)
+        async with self._db.transaction() as tx:
+            await probes.alive(tx, list(self._living.values()), self._moment)
+
+    async def learn_rules(self) -> None:
+        """Read which results the alert rules need."""
+        await self._watch.turn()
+
+    async def report(self, reports: Sequence[CheckReport]) -> None:
+        """Store and evaluate results: those of checks through the writer, those of receivers as pushes."""
+        checked: defaultdict[UUID, list[CheckReport]] = defaultdict(list)
+        pushed: list[Pushed] = []
+        for one in reports:
+            if one.check.probe_id is None:
+                status = Status.DOWN if one.error else Status.UP
+                samples = None if one.check.type == "heartbeat" else 40 + one.check.monitor % 200
+                pushed.append(
+                    Pushed(one.check.monitor, status, one.at, one.ms, error=one.error, samples=samples)
+                )
+            else:
+                checked[one.check.probe_id].append(one)
+        for probe_id, theirs in checked.items():
+            for start in range(0, len(theirs), _BATCH):
+                part = theirs[start : start + _BATCH]
+                done = self._writer.submit(probes.submission(self._living[probe_id], part))
+                await self._writer.turn()
+                await done
+        if pushed:
+            await asyncio.gather(self._pushes.push(pushed), self._pushes.turn())
+
+    async def settle(self, *, whole: bool = False) -> None:
+        """Let the product notify of what has just happened; *whole*: let all jobs look, too."""
+        await exhaust(self._all if whole else self._soon)
