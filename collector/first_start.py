@@ -17,7 +17,8 @@ from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
 from collector.http.context import Context
-from collector.monitors.service import monitors
+from collector.monitors.service import creation
+from collector.monitors.service.monitors import ServiceContext
 from collector.platform.embedded import files
 from collector.platform.storage import database_time
 from collector.platform.storage.db import Db
@@ -168,9 +169,9 @@ async def _opens(db: Db, link: str, now: datetime) -> bool:
 
 async def demonstrate(context: Context, settings: CollectorSettings, team_id: int) -> None:
     """Create monitors of this deployment itself."""
-    means = monitors.ServiceContext(context.db, context.keyring, context.signals, context.min_interval)
+    means = ServiceContext(context.db, context.keyring, context.signals, context.min_interval)
     for body in _demo(settings):
-        await monitors.create(means, team_id, body, context.now())
+        await creation.create(means, team_id, body, context.now())
     log.info("demo monitors made")
 
 

@@ -8,7 +8,7 @@ from collector.declarative.service.shape import ApplyContext
 from collector.http.auth import actor
 from collector.http.context import context_of, own
 from collector.http.request_data import body, ok, warned
-from collector.monitors.api.monitors import service_context
+from collector.monitors.api.context import service_context
 
 
 async def carry_out(request: web.Request) -> web.Response:

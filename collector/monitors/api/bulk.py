@@ -5,7 +5,7 @@ from aiohttp import web
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import body, ok, warned
-from collector.monitors.api.monitors import service_context
+from collector.monitors.api.context import service_context
 from collector.monitors.service import bulk
 from collector.monitors.service.bulk import By
 from collector.monitors.service.bulk_fields import parse

@@ -9,7 +9,7 @@ from collector.monitors.service.requested_kind import RequestedKind, requested, 
 from collector.platform.masks import kept
 from collector.platform.monitor import DEFAULT_INTERVAL, MonitorSettings, Trial, merge
 from collector.platform.validation.shapes import members
-from collector.platform.validation.validation import Read, read, to_json
+from collector.platform.validation.validation import Read, ignored, read, to_json
 from collector.web3.service import nodes as web3_nodes
 from collector.web3.service.nodes import NONE, Nodes
 from shared.errors import Invalid
@@ -52,7 +52,7 @@ class _Parts:
 class MonitorRequest(Generic[S]):
     """A parsed body; *settings* and *kind* are set unless there are *faults*.
 
-    *type*: as the monitor is stored and shown; *warnings*: for the caller.
+    *type*: as the monitor is stored and shown; *unknown*: names of ignored fields.
     """
 
     type: str
@@ -68,6 +68,17 @@ class MonitorRequest(Generic[S]):
         if faults or self.settings is None or self.kind is None:
             raise Invalid(faults)
         return self.settings, self.kind
+
+    def said(self) -> list[str]:
+        """Return the warnings for the caller, those about ignored fields and about its timeout too."""
+        warnings = [*ignored(self.unknown), *self.warnings]
+        settings = self.settings
+        if isinstance(settings, MonitorSettings) and settings.timeout > settings.interval:
+            warnings.append(
+                f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "
+                f"a check takes {settings.interval} s at most"
+            )
+        return warnings
 
 
 def for_create(

@@ -1,0 +1,40 @@
+"""The parts of a request that the services of monitors need."""
+
+from typing import Any
+
+from aiohttp import web
+
+from collector.http.auth import actor, caller
+from collector.http.context import context_of
+from collector.monitors.service import report_secrets
+from collector.monitors.service.columns import whole_config
+from collector.monitors.service.monitors import ServiceContext
+from collector.monitors.storage.monitors import Monitor
+from shared.kinds import RECEIVING
+
+
+def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
+    """Return the address and secret of a monitor that receives reports, for callers who may change it."""
+    if monitor.type not in RECEIVING:
+        return {}
+    config = whole_config(context_of(request).keyring, monitor)
+    return report_secrets.made(monitor, config, addresses(request))
+
+
+def addresses(request: web.Request) -> report_secrets.Addresses:
+    context = context_of(request)
+    return report_secrets.Addresses(f"{context.public_url}/v1", context.otlp_url)
+
+
+def service_context(request: web.Request) -> ServiceContext:
+    """Return the context of the services of monitors."""
+    context = context_of(request)
+    return ServiceContext(
+        context.db,
+        context.keyring,
+        context.signals,
+        context.min_interval,
+        actor(request),
+        context.nodes,
+        context.plans[caller(request).plan],
+    )
