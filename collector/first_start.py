@@ -20,7 +20,7 @@ from collector.demo.fill import fill
 from collector.demo.live import LiveWorld
 from collector.demo.team import Team
 from collector.http.context import Context
-from collector.monitors.service import monitors
+from collector.monitors.service import creation
 from collector.platform.access import Actor
 from collector.platform.embedded import files
 from collector.platform.seal import Keyring
@@ -196,7 +196,7 @@ def live_world(
 async def demonstrate(context: Context, settings: CollectorSettings, team_id: int) -> None:
     """Create monitors of this deployment itself."""
     for body in _demo(settings):
-        await monitors.create(context, team_id, body, context.now())
+        await creation.create(context, team_id, body, context.now())
     log.info("demo monitors made")
 
 

@@ -44,7 +44,7 @@ async def fill(where: Team, now: datetime) -> DemoTeam:
     story = Story(made, simulation, times, checks, random)
     await story.play(planned, now)
     jobs = [check for one in planned if one.type == "heartbeat" for check in checks[one.name]]
-    await heartbeats.ping(db, where.team_id, filter(story.is_well, jobs), now)
+    await heartbeats.ping(db, where.team_id, filter(story.is_well, jobs), simulation)
     await sending.deliver(db, where.team_id, random)
     known = {name: of_one for name, of_one in checks.items() if name not in fleet.NEW}
     history = History(db, where.team_id, planned, times, now, random)

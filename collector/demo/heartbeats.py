@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 from typing import Final
 
 from collector.demo.storage import AssignedCheck
@@ -11,17 +10,16 @@ from collector.heartbeats import service
 from collector.heartbeats.core.heartbeat import Ping, PingSignal
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.service import Arrived
+from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db
 
 # Pings of one moment that are taken together.
 _AT_ONCE: Final = 8
-_STEADY: Final = timedelta(hours=1)
 
 
-async def ping(db: Db, team_id: int, jobs: Iterable[AssignedCheck], now: datetime) -> None:
+async def ping(db: Db, team_id: int, jobs: Iterable[AssignedCheck], clock: TrustedClock) -> None:
     """Let each of *jobs* say that it is done."""
-    pushes = Pushes(db, since=lambda: now - _STEADY, now=lambda: now)
-    receiver = PingReceiver(db, pushes, now=lambda: now)
+    receiver = PingReceiver(db, Pushes(db, clock=clock), clock=clock)
     arrived = [
         Arrived(
             await service.key_of(db, team_id, job.id),

@@ -86,8 +86,10 @@ class LiveWorld:
         mine = [one for one in checks if one.name in self._planned and one.name not in fleet.NEW]
         self._checks = [one for one in mine if one.probe_id in known or self._pushes(one)]
         self._read_at = now
-        jobs = [one for one in mine if one.type == "heartbeat" and not one.failing]
-        await heartbeats.ping(self._db, self._team_id, (one for one in jobs if self._due(one, now)), now)
+        jobs = [one for one in mine if one.type == "heartbeat" and not one.failing and self._due(one, now)]
+        await heartbeats.ping(
+            self._db, self._team_id, (one for one in jobs if self._due(one, now)), self._simulation
+        )
 
     def _pushes(self, one: AssignedCheck) -> bool:
         return one.type in fleet.RECEIVED - {"heartbeat"}

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from collector.demo.core.fleet import LOCATIONS
 from collector.demo.storage import BOOT, AssignedCheck
-from collector.evaluation.transaction import Submission
+from collector.evaluation.ingest.probe_batches import Submission
 from collector.platform.storage.db import Db, Tx
 from collector.probes.service import sessions
 from collector.probes.storage import enrolments, probes

@@ -8,17 +8,18 @@ from typing import Final
 from uuid import UUID
 
 from collector.alerts.jobs.evaluator import Evaluator
+from collector.alerts.jobs.watch import Watch
 from collector.demo import probes
 from collector.demo.probes import CheckReport, DemoProbe
 from collector.evaluation.ingest.pushes import Pushed, Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.unmeasured import Unmeasured
-from collector.evaluation.watched_results import Watch
 from collector.evaluation.writer import ResultWriter
 from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
 from collector.notifications.jobs.router import Router
+from collector.platform.clock import Clock
 from collector.platform.storage.db import Db
 from collector.status_pages.jobs.pages import StatusPages
 from collector.web3.jobs import Web3
@@ -31,17 +32,17 @@ _BATCH: Final = 1_000
 _STEADY: Final = timedelta(hours=1)
 
 
-def deciding_jobs(db: Db, now: Callable[[], datetime]) -> tuple[Turn, ...]:
+def deciding_jobs(db: Db, clock: Clock) -> tuple[Turn, ...]:
     """The jobs that decide and announce what time or results have caused, in the order of their causes."""
     return (
-        Holds(db, now=now).turn,
-        Certificates(db, now=now).turn,
-        MaintenanceNews(db, now=now).turn,
-        Web3(db, now=now).turn,
-        Unmeasured(db, now=now).turn,
-        StatusPages(db, now=now).turn,
+        Holds(db, clock=clock).turn,
+        Certificates(db, clock=clock).turn,
+        MaintenanceNews(db, now=clock.now).turn,
+        Web3(db, clock=clock).turn,
+        Unmeasured(db, clock=clock).turn,
+        StatusPages(db, now=clock.now).turn,
         Router(db).turn,
-        Evaluator(db, now=now).turn,
+        Evaluator(db, now=clock.now).turn,
         Router(db).turn,
     )
 
@@ -54,16 +55,19 @@ async def exhaust(turns: Sequence[Turn]) -> None:
 
 
 class Simulation:
-    """*now* is the moment to begin at; it only moves on. *living*: the connected probes."""
+    """A clock, which stands until `go_to`, and the jobs that go by it.
+
+    *now* is the moment to begin at. *living*: the connected probes.
+    """
 
     def __init__(self, db: Db, living: Sequence[DemoProbe], now: datetime) -> None:
         self._db = db
         self._moment = now
         self._living = {one.id: one for one in living}
         self._watch = Watch(db)
-        self._writer = ResultWriter(db, since=self._since, now=self.now, watch=self._watch)
-        self._pushes = Pushes(db, since=self._since, now=self.now, watch=self._watch)
-        jobs = deciding_jobs(db, self.now)
+        self._writer = ResultWriter(db, clock=self, watch=self._watch)
+        self._pushes = Pushes(db, clock=self, watch=self._watch)
+        jobs = deciding_jobs(db, self)
         # Of what a result or a person causes at once.
         self._soon = jobs[-3:]
         self._all = (Maintenance(db, now=self.now).turn, *jobs)
@@ -71,7 +75,7 @@ class Simulation:
     def now(self) -> datetime:
         return self._moment
 
-    def _since(self) -> datetime:
+    def trusted_since(self) -> datetime:
         return self._moment - _STEADY
 
     async def go_to(self, moment: datetime) -> None:

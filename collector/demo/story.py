@@ -20,7 +20,7 @@ from collector.demo.team import DemoTeam
 from collector.incidents.service import actions
 from collector.incidents.storage import monitor_incidents
 from collector.monitors.service import monitors
-from collector.monitors.service.monitors import ServiceContext
+from collector.platform.context import ServiceContext
 from collector.platform.monitor import Silence
 from shared.findings import Finding, Findings
 from shared.kinds.tls import Expiry

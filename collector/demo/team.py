@@ -12,11 +12,11 @@ from collector.alerts.service import rules
 from collector.demo.core import fleet, setup
 from collector.demo.core.fleet import PlannedMonitor
 from collector.maintenance.service import windows
-from collector.monitors.service import monitors
+from collector.monitors.service import creation
 from collector.monitors.service.columns import whole_config
-from collector.monitors.service.monitors import ServiceContext
 from collector.notifications.service import channels
 from collector.platform.access import Actor
+from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -84,7 +84,7 @@ async def create_monitors(made: DemoTeam, planned: list[PlannedMonitor], began: 
     team = made.team
     means = ServiceContext(team.db, team.keyring, team.signals, min_interval=1, who=team.admin)
     for at, one in enumerate(planned):
-        saved = await monitors.create(means, team.team_id, _linked(made, one), began + at * _APART)
+        saved = await creation.create(means, team.team_id, _linked(made, one), began + at * _APART)
         made.monitors[one.name] = saved.monitor.id
         if one.name == fleet.PIPELINE:
             key = whole_config(team.keyring, saved.monitor)["pingKey"]

@@ -15,7 +15,7 @@ from collector.http.auth import caller, service_context
 from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
-from collector.monitors.api.monitors import made_for
+from collector.monitors.api.context import made_for
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound

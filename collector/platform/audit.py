@@ -25,7 +25,13 @@ async def record(
     the public id (``mon_...``), *name* the resource's, *fields* the changed fields by their API names
     (``interval``, ``config.url``), never values, which might be secret.
     """
-    await table.insert(tx, who, AuditedAction(action, resource, id_, name, sorted(set(fields))))
+    await table.insert(tx, who, [AuditedAction(action, resource, id_, name, sorted(set(fields)))])
+
+
+async def record_created(tx: Tx, who: Actor, resource: str, names: Mapping[str, str]) -> None:
+    """Add an entry for each of the resources that one action created; *names*: by their public ids."""
+    created = [AuditedAction("create", resource, id_, name, ()) for id_, name in names.items()]
+    await table.insert(tx, who, created)
 
 
 def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:

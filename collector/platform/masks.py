@@ -1,6 +1,7 @@
 """Masks secrets for read-only callers, and accepts a masked value that is sent back as unchanged."""
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import zip_longest
 from typing import Any
 
@@ -33,9 +34,14 @@ def masked(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 def hides(cls: Any, config: Mapping[str, Any]) -> dict[str, str]:
     """The URLs in *config* (JSON of *cls*) that contain secrets, with these masked."""
-    marked = (name for name, member in members(cls).items() if shape(member.hint).mark(HidesSecrets))
-    urls = ((name, config[name]) for name in marked if isinstance(config.get(name), str))
+    urls = ((name, config[name]) for name in _hiding(cls) if isinstance(config.get(name), str))
     return {name: shown for name, url in urls if (shown := url_secrets.masked(url)) != url}
+
+
+@cache
+def _hiding(cls: Any) -> tuple[str, ...]:
+    """The fields that may be URLs with secrets."""
+    return tuple(name for name, member in members(cls).items() if shape(member.hint).mark(HidesSecrets))
 
 
 def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,15 +51,19 @@ def open_parts(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _open_records(cls: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
-    for name, member in members(cls).items():
-        form, value = shape(member.hint), config.get(name)
-        record = None if form.mark(Secret) else form.record()
-        if record is None or not isinstance(value, dict):
-            continue
-        hidden = secret_fields(record)
-        if any(value.get(secret) is not None for secret in hidden):
+    for name, hidden in _records(cls):
+        value = config.get(name)
+        if isinstance(value, dict) and any(value.get(secret) is not None for secret in hidden):
             found[name] = {key: part for key, part in value.items() if key not in hidden}
     return found
+
+
+@cache
+def _records(cls: Any) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The fields that are objects but no secrets, each with its own secret fields."""
+    forms = ((name, shape(member.hint)) for name, member in members(cls).items())
+    records = ((name, form.record()) for name, form in forms if not form.mark(Secret))
+    return tuple((name, secret_fields(record)) for name, record in records if record is not None)
 
 
 def kept(sent: Any, old: Any) -> Any:

@@ -133,8 +133,13 @@ def load(type_: str, config: Mapping[str, Any]) -> Kind:
     return kind
 
 
-def secret_fields(kind: type[Any]) -> frozenset[str]:
+def secret_fields(kind: Any) -> frozenset[str]:
     """The camelCase names of the top-level fields that are encrypted at rest and masked for readers."""
+    return _secret_fields(kind)
+
+
+@cache
+def _secret_fields(kind: Any) -> frozenset[str]:
     hints = get_type_hints(kind, include_extras=True)
     return frozenset(camel(name) for name, hint in hints.items() if _is_secret(hint))
 

@@ -4,6 +4,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -49,6 +50,7 @@ class JsonText:
     """Marks a text that may also be sent as a JSON object or list."""
 
 
+@cache
 def camel(name: str) -> str:
     """``expected_status`` -> ``expectedStatus``."""
     head, *rest = name.split("_")

@@ -18,7 +18,7 @@ from collector.evaluation.ingest.pushes import Pushes
 from collector.history.storage import partitions
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.series import ReceiverState
-from collector.monitors.service import monitors
+from collector.monitors.service import creation
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors as table
 from collector.platform.context import ServiceContext
@@ -75,7 +75,7 @@ async def _rate(
     async with db.connection() as tx:
         team_id = await tx.fetchval("SELECT team_id FROM teams LIMIT 1")
     means = ServiceContext(db, keyring, Signals(db), 1)
-    told = await monitors.create(means, team_id, {"name": "metrics", **body}, utc_now())
+    told = await creation.create(means, team_id, {"name": "metrics", **body}, utc_now())
     async with db.connection() as tx:
         row = await table.get(tx, team_id, told.monitor.id)
     assert row is not None

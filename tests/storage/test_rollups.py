@@ -69,8 +69,8 @@ async def test_a_cadence_is_kept_only_when_it_is_another_one(db: Db) -> None:
         return [((row["since"] - START) // MS, row["cover_s"]) for row in rows]
 
     async with db.transaction() as tx:
-        await cadences.note(tx, *key, START)
-        await cadences.note(tx, *key, START + 5 * MS)
+        await cadences.note(tx, key[0], [key[1]], START)
+        await cadences.note(tx, key[0], [key[1]], START + 5 * MS)
     assert await kept() == [(0, 85)]
     async with db.transaction() as tx:
         await monitors.pause(tx, *key, 2, START + 9 * MS)

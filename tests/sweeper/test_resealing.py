@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from collector.bootstrap import bootstrap, check_keys
 from collector.http import storage
 from collector.http.storage import Keyed, StoredAnswer
-from collector.monitors.service import monitors
+from collector.monitors.service import creation, monitors
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors as table
 from collector.notifications.service import channels
@@ -69,7 +69,7 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
         "config": {"url": "https://shop.example.com/", "headers": {"X-Key": SECRET}},
     }
     for _ in range(count):
-        await monitors.create(means, made.team_id, body, utc_now())
+        await creation.create(means, made.team_id, body, utc_now())
     hook = {"name": "Ops", "type": "webhook", "config": {"url": f"https://hooks.example.com/{SECRET}"}}
     await channels.create(db, keyring, system(made.team_id), hook, utc_now())
     async with db.transaction() as tx:

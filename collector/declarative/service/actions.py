@@ -5,15 +5,19 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative import storage as managed
+from collector.declarative.service import monitors
 from collector.declarative.service.changes import ApplyOutcome, FieldChange, PlannedChange, fields, swapped
 from collector.declarative.service.items import DeclaredItem
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import ApplyContext, Present
+from collector.declarative.service.shape import ApplyContext, Body, CreatedItem, Present, Sort
+from collector.monitors.service import parents
+from collector.monitors.service.fields import MonitorRequest
+from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
-_LAST = "monitors"
+_MONITORS = "monitors"
 
 
 @dataclass(slots=True)
@@ -21,7 +25,8 @@ class Work:
     """By section: declared items, existing resources, owners of keys, resources that are no longer declared.
 
     *elsewhere*: resources that other sets declare, by their keys. *faults*: of declared items, so far.
-    *wholes*: the wanted body of each item, by its place; *real*: ids by the tentative ones.
+    *wholes*: the wanted body of each item, by its place; *monitors*: the requests of monitors, by theirs.
+    *real*: ids by the tentative ones.
     """
 
     items: dict[str, list[DeclaredItem]]
@@ -33,6 +38,7 @@ class Work:
     left: dict[str, dict[str, Present]] = field(default_factory=dict)
     elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
     wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    monitors: dict[str, MonitorRequest[MonitorSettings]] = field(default_factory=dict)
     real: dict[str, str] = field(default_factory=dict)
     outcome: ApplyOutcome = field(default_factory=ApplyOutcome)
 
@@ -45,25 +51,48 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
     called = _called(work)
     if work.prune:
         for section in reversed(list(SECTIONS)):
-            if section != _LAST:
+            if section != _MONITORS:
                 await _delete(ground, work, section)
     for section, listed in work.items.items():
+        created = await _monitors(tx, ground, work) if section == _MONITORS else {}
         faults: dict[str, str] = {}
         for item in listed:
-            faults |= await _put(ground, work, item, called)
+            faults |= await _put(ground, work, item, called, created.get(item.at))
         if faults:
             raise Invalid(faults)
         await _remember(tx, ground, work, section)
     if work.prune:
-        await _delete(ground, work, _LAST, plan=plan)
+        await _delete(ground, work, _MONITORS, plan=plan)
+
+
+async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> dict[str, CreatedItem]:
+    """Create the new monitors together; return them by place. Raises Invalid for unknown parents."""
+    listed, wholes = work.items[_MONITORS], work.wholes
+    new = {_tentative(item): item for item in listed if item.before is None}
+    moved = [
+        item
+        for item in listed
+        if item.before is None or item.before.body["dependsOn"] != wholes[item.at]["dependsOn"]
+    ]
+    bodies = [wholes[item.at] for item in moved]
+    unknown = await parents.unknown_of_all(tx, ground.team_id, bodies, frozenset(new))
+    faults = {
+        f"{item.at}.{name}": text
+        for item, found in zip(moved, unknown, strict=True)
+        for name, text in found.items()
+    }
+    if faults:
+        raise Invalid(faults)
+    made = await monitors.create_all(ground, tx, {id_: work.monitors[item.at] for id_, item in new.items()})
+    return {item.at: each for item, each in zip(new.values(), made, strict=True)}
 
 
 async def _put(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], created: CreatedItem | None
 ) -> dict[str, str]:
-    """Create or update one resource; return its faults."""
+    """Create or update one resource, unless it was *created*; return its faults."""
     try:
-        change, warnings = await _put_one(ground, work, item, called)
+        change, warnings = await _put_one(ground, work, item, called, created)
     except Invalid as error:
         return {f"{item.at}.{name}": text for name, text in error.details.items()}
     except (Conflict, NotFound) as error:
@@ -78,11 +107,11 @@ async def _put(
 
 
 async def _put_one(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str]
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], created: CreatedItem | None
 ) -> tuple[PlannedChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:
-        made = await sort.create(ground, swapped(item.body, work.real))
+        made = created or await _created(ground, sort, swapped(item.body, work.real))
         work.real[item.tentative] = ids.show(sort.prefix, made.id)
         return PlannedChange("create", item.section, item.key), list(made.warnings)
     if before.body == whole:
@@ -94,6 +123,11 @@ async def _put_one(
     ]
     warnings = await sort.update(ground, before, swapped(whole, work.real))
     return PlannedChange("update", item.section, item.key, changed), list(warnings)
+
+
+async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
+    assert sort.create is not None  # noqa: S101 - only monitors lack it, and are created together
+    return await sort.create(ground, body)
 
 
 async def _delete(ground: ApplyContext, work: Work, section: str, *, plan: bool = False) -> None:
@@ -120,6 +154,12 @@ def _id(work: Work, item: DeclaredItem) -> UUID:
     found = item.before.id if item.before else None
     id_ = found or ids.read(SECTIONS[item.section].prefix, work.real[item.tentative])
     assert id_ is not None  # noqa: S101 - the services show ids of their own
+    return id_
+
+
+def _tentative(item: DeclaredItem) -> UUID:
+    id_ = ids.read(SECTIONS[item.section].prefix, item.tentative)
+    assert id_ is not None  # noqa: S101 - `items` made it
     return id_
 
 

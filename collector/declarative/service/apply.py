@@ -3,8 +3,10 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NoReturn
 
 from collector.declarative import storage
@@ -204,6 +206,8 @@ async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
             faults |= {f"{item.at}.{name}": text for name, text in found.items()}
             if reading.whole is not None:
                 work.wholes[item.at] = reading.whole
+            if reading.monitor is not None:
+                work.monitors[item.at] = reading.monitor
             await asyncio.sleep(0)  # lets other requests run
     if faults:
         raise Invalid(faults)
@@ -246,21 +250,23 @@ def _names(work: Work, section: str) -> Names:
 
 def _in_order(work: Work) -> list[DeclaredItem]:
     """Return the monitors, each after those that it depends on. Raises Invalid."""
-    by_id = {item.id: item for item in work.items["monitors"]}
-    ordered: dict[str, DeclaredItem] = {}
-    waiting = dict(by_id)
-    while waiting:
-        ready = [
-            id_
-            for id_, item in waiting.items()
-            if not any(parent in waiting for parent in work.wholes[item.at]["dependsOn"])
-        ]
-        if not ready:
-            raise Invalid(
-                {
-                    f"{item.at}.dependsOn": "would make a circle: a monitor must not depend on itself"
-                    for item in waiting.values()
-                }
-            )
-        ordered |= {id_: waiting.pop(id_) for id_ in ready}
-    return list(ordered.values())
+    waiting = {item.id: item for item in work.items["monitors"]}
+    parents = {
+        id_: [parent for parent in work.wholes[item.at]["dependsOn"] if parent in waiting]
+        for id_, item in waiting.items()
+    }
+    sorter = TopologicalSorter(parents)
+    with suppress(CycleError):  # it still yields those that depend on no circle
+        sorter.prepare()
+    ordered: list[DeclaredItem] = []
+    while ready := sorter.get_ready():
+        ordered += [waiting.pop(id_) for id_ in ready]
+        sorter.done(*ready)
+    if waiting:
+        raise Invalid(
+            {
+                f"{item.at}.dependsOn": "would make a circle: a monitor must not depend on itself"
+                for item in waiting.values()
+            }
+        )
+    return ordered

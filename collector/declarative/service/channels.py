@@ -1,6 +1,7 @@
 """Alert channels in files."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -35,7 +36,7 @@ _SHOWN = frozenset(
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     rows = await table.newest(tx, ground.team_id, None)
-    return [Present(row.id, row.name, _body(ground, row)) for row in reversed(rows)]
+    return [Present(row.id, row.name, partial(_body, ground, row)) for row in reversed(rows)]
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:

@@ -1,6 +1,5 @@
 """Reads declared resources: their keys, references and ownership."""
 
-import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +82,7 @@ def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Itera
             faults[at] = "must be an object"
             continue
         key, named = said.get("key", said.get("name")), "key" if "key" in said else "name"
-        rest = {name: copy.deepcopy(value) for name, value in said.items() if name != "key"}
+        rest = {name: value for name, value in said.items() if name != "key"}
         tentative = ids.show(SECTIONS[section].prefix, ids.uuid7())
         item = DeclaredItem(section, key if isinstance(key, str) else at, at, rest, tentative=tentative)
         if named == "key" and not _is_key(key):

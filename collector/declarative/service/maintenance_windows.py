@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -35,7 +36,7 @@ _SECOND = timedelta(seconds=1)
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     """Return all windows, past ones too: a file may still declare them."""
     rows = await table.newest(tx, ground.team_id, None, ground.now, windows.MOST, 0)
-    return [Present(row.id, row.name, _whole(row)) for row in reversed(rows)]
+    return [Present(row.id, row.name, partial(_whole, row)) for row in reversed(rows)]
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:

@@ -1,6 +1,7 @@
 """Monitors in files."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,8 +18,9 @@ from collector.declarative.service.shape import (
     patch,
     spare,
 )
-from collector.monitors.service import ends, fields, monitors
+from collector.monitors.service import creation, ends, fields, monitors
 from collector.monitors.service.columns import settings_of, whole_config
+from collector.monitors.service.creation import Requests
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import masked
@@ -39,7 +41,7 @@ _SETTLED = ("locations", "failureThreshold", "recoveryThreshold", "quorum")
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     rows = await table.all_(tx, ground.team_id)
-    return [Present(row.id, row.name, _body(ground, row)) for row in rows]
+    return [Present(row.id, row.name, partial(_body, ground, row)) for row in rows]
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
@@ -57,12 +59,13 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
         config["authToken"] = before.body["config"]["authToken"]
     if before and config.get("subType") != before.body["config"].get("subType"):
         return Reading(None, {"subType": f"cannot be changed; it is {before.body['config']['subType']}"})
-    return Reading(whole)
+    return Reading(whole, monitor=wish)
 
 
-async def create(ground: ApplyContext, item: Body) -> CreatedItem:
-    told = await monitors.create(ground.means, ground.team_id, item, ground.now)
-    return CreatedItem(told.monitor.id, told.warnings)
+async def create_all(ground: ApplyContext, tx: Tx, requests: Requests) -> list[CreatedItem]:
+    """Create these monitors, in this order."""
+    saved = await creation.create_all(tx, ground.means, ground.team_id, requests, ground.now)
+    return [CreatedItem(each.monitor.id, each.warnings) for each in saved]
 
 
 async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
@@ -126,7 +129,7 @@ SORT = Sort(
     refers={("dependsOn", "[]"): "monitors"},
     present=present,
     read=read,
-    create=create,
+    create=None,
     update=update,
     delete=delete,
     hidden=hidden,

@@ -1,6 +1,7 @@
 """Alert rules in files."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -32,7 +33,12 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     """Return all rules. One whose monitors are all deleted is not sayable: in a file, none means all."""
     rows = await table.newest(tx, ground.team_id, RuleFilter(), None, 0)
     return [
-        Present(row.id, row.name, rules.settable(row), sayable=row.every or bool(row.monitors or row.tags))
+        Present(
+            row.id,
+            row.name,
+            partial(rules.settable, row),
+            sayable=row.every or bool(row.monitors or row.tags),
+        )
         for row in reversed(rows)
     ]
 

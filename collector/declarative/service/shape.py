@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
+from collector.monitors.service.fields import MonitorRequest
 from collector.platform.access import Actor
 from collector.platform.context import ServiceContext
+from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members, shape
 from collector.platform.validation.validation import to_json
@@ -36,26 +38,38 @@ class ApplyContext:
         return self.who.team_id
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Present:
     """An existing resource; *parts*: the ids of its components, in order.
 
-    *sayable*: whether a file with *body* would mean the same.
+    *make_body* is called if its body is needed: most of a team's resources are not declared in a request.
+    *sayable*: whether a file with the body would mean the same.
     """
 
     id: UUID
     name: str
-    body: dict[str, Any]
+    make_body: Callable[[], dict[str, Any]]
     parts: Sequence[UUID] = ()
     sayable: bool = True
+    _body: dict[str, Any] | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        if self._body is None:
+            self._body = self.make_body()
+        return self._body
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """*whole*: the body with every default, None exactly when there are *faults*."""
+    """*whole*: the body with every default, None exactly when there are *faults*.
+
+    *monitor*: the request of a monitor, if it is one.
+    """
 
     whole: dict[str, Any] | None
     faults: dict[str, str] = field(default_factory=dict)
+    monitor: MonitorRequest[MonitorSettings] | None = None
 
 
 class CheckedRequest(Protocol):
@@ -78,7 +92,8 @@ class CreatedItem:
 class Sort:
     """*refers*: where a body has ids of other resources, and of which section; ``[]``: each entry of a list.
 
-    *hidden*: a whole body with its secrets masked, *spare*: without defaults.
+    *create* is None for monitors, which are created together. *hidden*: a whole body with its secrets masked,
+    *spare*: without defaults.
     """
 
     noun: str
@@ -86,7 +101,7 @@ class Sort:
     refers: Mapping[tuple[str, ...], str]
     present: Callable[[ApplyContext, Tx], Awaitable[list[Present]]]
     read: Callable[[ApplyContext, Body, Present | None], Awaitable[Reading]]
-    create: Callable[[ApplyContext, Body], Awaitable[CreatedItem]]
+    create: Callable[[ApplyContext, Body], Awaitable[CreatedItem]] | None
     update: Callable[[ApplyContext, Present, Body], Awaitable[Sequence[str]]]
     delete: Callable[[ApplyContext, UUID], Awaitable[None]]
     hidden: Callable[[Body], dict[str, Any]]

@@ -114,7 +114,7 @@ async def _present(tx: Tx, row: StatusPage) -> Present:
         "branding": {**to_json(Branding()), **row.branding},
         "components": [_component(components.settable(one)) for one in stood],
     }
-    return Present(row.id, row.name, body, [one.id for one in stood])
+    return Present(row.id, row.name, lambda: body, [one.id for one in stood])
 
 
 def _component(said: Body) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Monitors: create, read, update, delete, test, pause, silence."""
 
-from typing import Any
-
 from aiohttp import web
 
 from collector.http import conditional, pages
@@ -9,9 +7,9 @@ from collector.http.auth import actor, caller, service_context
 from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id, warned
 from collector.monitors.api import views
-from collector.monitors.service import ends, fields, monitors, report_secrets, runs
+from collector.monitors.api.context import addresses, made_for
+from collector.monitors.service import creation, ends, fields, monitors, report_secrets, runs
 from collector.monitors.service import reads as monitor_reads
-from collector.monitors.service.columns import whole_config
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.lists import MonitorFilter
 from collector.monitors.storage.monitors import Monitor
@@ -21,7 +19,7 @@ from collector.platform.validation.validation import check, ignored
 from collector.web3 import api
 from collector.web3.service import reads as web3_reads
 from shared import ids
-from shared.kinds import RECEIVING, TYPES
+from shared.kinds import TYPES
 
 _STATUSES = ("up", "down", "paused")
 
@@ -43,14 +41,14 @@ async def list_(request: web.Request) -> web.Response:
 
 
 async def create(request: web.Request) -> web.Response:
-    told = await monitors.create(
-        service_context(request), caller(request).team_id, await body(request), context_of(request).now()
-    )
-    place = f"{context_of(request).public_url}/v1/monitors/{ids.show('mon', told.monitor.id)}"
-    named = {"Location": place, **conditional.tagged(told.monitor.revision)}
-    made = made_for(request, told.monitor)
-    answer = views.created(told.monitor) | ({"config": made} if made else {})
-    return ok(warned(answer, told.warnings), 201, named)
+    context, sent, now = service_context(request), await body(request), context_of(request).now()
+    saved = await creation.create(context, caller(request).team_id, sent, now)
+    monitor = saved.monitor
+    made = made_for(request, monitor)
+    answer = views.created(monitor) | ({"config": made} if made else {})
+    place = f"{context_of(request).public_url}/v1/monitors/{answer['id']}"
+    named = {"Location": place, **conditional.tagged(monitor.revision)}
+    return ok(warned(answer, saved.warnings), 201, named)
 
 
 async def get(request: web.Request) -> web.Response:
@@ -107,7 +105,7 @@ async def test(request: web.Request) -> web.Response:
     wish = fields.for_test(await body(request), context.nodes)
     team_id = caller(request).team_id
     tested = await runs.try_out(context.db, context.signals, context.keyring, team_id, wish, context.now())
-    return ok(warned(views.tested(tested), [*ignored(wish.unknown), *wish.warnings]))
+    return ok(warned(views.tested(tested), wish.said()))
 
 
 async def pause(request: web.Request) -> web.Response:
@@ -152,16 +150,3 @@ async def _found(request: web.Request) -> Monitor:
     """Return the monitor of the path before the body is read: 404 comes before 400."""
     id_ = path_id(request, "mon", WHAT)
     return await monitor_reads.found(context_of(request).db, caller(request).team_id, id_)
-
-
-def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
-    """Return the address and secret of a monitor that receives reports, for callers who may change it."""
-    if monitor.type not in RECEIVING:
-        return {}
-    config = whole_config(context_of(request).keyring, monitor)
-    return report_secrets.made(monitor, config, addresses(request))
-
-
-def addresses(request: web.Request) -> report_secrets.Addresses:
-    context = context_of(request)
-    return report_secrets.Addresses(f"{context.public_url}/v1", context.otlp_url)

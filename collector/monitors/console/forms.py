@@ -16,9 +16,9 @@ from collector.http.request_data import path_id
 from collector.monitors.api import views
 from collector.monitors.console import monitors
 from collector.monitors.console import types as monitor_types
+from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
 from collector.monitors.service import monitors as deeds
-from collector.monitors.service import reads, runs
 from collector.monitors.service.columns import settings_of
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.monitors import Monitor
@@ -48,7 +48,7 @@ async def create(request: web.Request) -> web.StreamResponse:
     settings, config = _sent(type_, form)
     body = {**_said(settings), "type": type_, "config": _said(config)}
     try:
-        told = await deeds.create(
+        told = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
         )
     except Invalid as fault:

@@ -15,7 +15,7 @@ from collector.console.site import SITE
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
-from collector.monitors.api.monitors import addresses
+from collector.monitors.api.context import addresses
 from collector.monitors.console import monitors
 from collector.monitors.service import report_secrets
 from collector.monitors.service.columns import whole_config

@@ -1,6 +1,6 @@
 """Converts a monitor's settings to its row and back."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -53,14 +53,20 @@ def kind_name(kind: Kind) -> str:
     return next(name for name, cls in KINDS.items() if cls is type(kind))
 
 
-async def columns(
-    tx: Tx, keyring: Keyring, key: tuple[int, UUID], settings: MonitorSettings, kind: Kind, now: datetime
+async def locations(tx: Tx, team_id: int, now: datetime) -> list[str]:
+    """Return the locations of a monitor that names none."""
+    return await probes.served(tx, team_id, now) or [DEFAULT_LOCATION]
+
+
+def columns(
+    keyring: Keyring, key: tuple[int, UUID], settings: MonitorSettings, kind: Kind, usual: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the columns of a monitor to write; *key*: its team and its id."""
+    """Return the columns of a monitor to write.
+
+    *key*: its team and its id; *usual*: its locations if the settings name none.
+    """
     config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
-    wanted = settings.locations
-    if wanted is None:
-        wanted = await probes.served(tx, key[0], now) or [DEFAULT_LOCATION]
+    wanted = usual if settings.locations is None else settings.locations
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
         "name": settings.name,

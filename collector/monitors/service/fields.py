@@ -1,19 +1,19 @@
 """Parses and validates the body of a request about a monitor: common fields and those of its type."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from collector.monitors.service import receivers
+from collector.monitors.service.requested_kind import RequestedKind, requested, shown_type
 from collector.platform.masks import kept
 from collector.platform.monitor import DEFAULT_INTERVAL, MonitorSettings, Trial, merge
 from collector.platform.validation.shapes import members
-from collector.platform.validation.validation import Read, read, to_json
-from collector.web3.service import fields
+from collector.platform.validation.validation import Read, ignored, read, to_json
 from collector.web3.service import nodes as web3_nodes
 from collector.web3.service.nodes import NONE, Nodes
 from shared.errors import Invalid
-from shared.kinds import KINDS, RECEIVING, TYPES, WEB3, Kind
+from shared.kinds import RECEIVING, Kind
 
 S = TypeVar("S", MonitorSettings, Trial)
 
@@ -36,27 +36,23 @@ _SHOWN = frozenset(
         "warnings",
     }
 )
-_PLATFORM_ONLY = "agent_metrics"
-# Common fields that may be in the configuration too, where they take precedence.
-_WITHIN = {"http": ("timeout",), **dict.fromkeys(WEB3, ("interval", "timeout"))}
 
 
 @dataclass(slots=True)
 class _Parts:
     """A body taken apart; *kind* is None for an unknown type."""
 
-    kind: str | None
+    kind: RequestedKind | None
     settings: dict[str, Any]
-    config: dict[str, Any]
+    faults: dict[str, str]
     unknown: list[str] = field(default_factory=list)
-    faults: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorRequest(Generic[S]):
     """A parsed body; *settings* and *kind* are set unless there are *faults*.
 
-    *type*: as the monitor is stored and shown; *warnings*: for the caller.
+    *type*: as the monitor is stored and shown; *unknown*: names of ignored fields.
     """
 
     type: str
@@ -73,25 +69,34 @@ class MonitorRequest(Generic[S]):
             raise Invalid(faults)
         return self.settings, self.kind
 
+    def said(self) -> list[str]:
+        """Return the warnings for the caller, those about ignored fields and about its timeout too."""
+        warnings = [*ignored(self.unknown), *self.warnings]
+        settings = self.settings
+        if isinstance(settings, MonitorSettings) and settings.timeout > settings.interval:
+            warnings.append(
+                f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "
+                f"a check takes {settings.interval} s at most"
+            )
+        return warnings
+
 
 def for_create(
     body: Mapping[str, Any], min_interval: int, nodes: Nodes = NONE
 ) -> MonitorRequest[MonitorSettings]:
     """Parse a new monitor with every default; *nodes*: Web3 nodes of the deployment."""
-    type_ = fields.type_of(body.get("type"))
-    parts = _take_apart(type_, body, MonitorSettings)
+    parts = _take_apart(body, MonitorSettings)
     _fill_interval(parts, min_interval)
-    return _read(MonitorSettings, type_, parts, nodes)
+    return _read(MonitorSettings, body, parts, nodes)
 
 
 def for_test(body: Mapping[str, Any], nodes: Nodes = NONE) -> MonitorRequest[Trial]:
     """Parse a test; a monitor's other fields are accepted and ignored."""
-    type_ = fields.type_of(body.get("type"))
-    parts = _take_apart(type_, body, Trial)
-    if parts.kind in RECEIVING:
+    parts = _take_apart(body, Trial)
+    if parts.kind and parts.kind.name in RECEIVING:
         parts.faults["type"] = "only receives: there is nothing to test"
     parts.unknown = [name for name in parts.unknown if name not in members(MonitorSettings)]
-    return _read(Trial, type_, parts, nodes)
+    return _read(Trial, body, parts, nodes)
 
 
 def for_update(
@@ -103,20 +108,17 @@ def for_update(
     nodes: Nodes = NONE,
 ) -> MonitorRequest[MonitorSettings]:
     """Parse an update: fields that are sent replace, *config* (whole, with secrets) merges."""
-    parts = _take_apart(type_, body, MonitorSettings, config)
-    if fields.type_of(body.get("type", type_)) != type_:
-        parts.faults["type"] = f"cannot be changed; it is {type_}"
-    if parts.kind in WEB3 and parts.config.get("subType") != parts.kind:
-        parts.faults["subType"] = f"cannot be changed; it is {parts.kind}"
-        parts.config["subType"] = parts.kind
+    parts = _take_apart(body, MonitorSettings, (type_, config))
     # If a GET shows a field twice and only one of them was changed, the change counts.
     if parts.settings.get("interval") == settings.interval and body.get("interval") is not None:
         parts.settings["interval"] = body["interval"]
     if parts.settings.get("interval", settings.interval) != settings.interval:
         _fill_interval(parts, min_interval)
     parts.settings = {**to_json(settings), **parts.settings}
-    parts.config = merge(config, kept(parts.config, config))
-    return _read(MonitorSettings, type_, parts, nodes)
+    if parts.kind:
+        merged = merge(config, kept(parts.kind.config, config))
+        parts.kind = replace(parts.kind, config=merged)
+    return _read(MonitorSettings, body, parts, nodes)
 
 
 def stored(kind: Kind) -> dict[str, Any]:
@@ -127,44 +129,21 @@ def stored(kind: Kind) -> dict[str, Any]:
 
 
 def _take_apart(
-    type_: Any,
     body: Mapping[str, Any],
     of: type[MonitorSettings] | type[Trial],
-    before: Mapping[str, Any] | None = None,
+    before: tuple[str, Mapping[str, Any]] | None = None,
 ) -> _Parts:
-    """*before*: the configuration of an existing monitor."""
-    config = body.get("config")
+    """*before*: the type and the configuration of an existing monitor."""
     own = members(of)
-    parts = _Parts(None, {name: body[name] for name in own if name in body}, {})
-    if config is not None and not isinstance(config, dict):
-        parts.faults["config"] = "must be an object"
-    said = config if isinstance(config, dict) else {}
-    parts.kind, faults = fields.kind_of(type_, body, said if before is None else before)
-    parts.faults |= faults
-    if not isinstance(parts.kind, str) or parts.kind not in KINDS:
-        if not faults:
-            parts.faults["type"] = _why_not(type_)
-        parts.kind = None
-        return parts
-    parts.config = _configuration(parts.kind, body, said, parts)
-    known = {*own, *fields.names(parts.kind), *_SHOWN, "type", "config"}
-    parts.unknown = [name for name in body if name not in known]
+    kind, faults = requested(body, before)
+    parts = _Parts(kind, {name: body[name] for name in own if name in body}, faults)
+    if kind:
+        for name in receivers.MADE.get(kind.name, ()):
+            kind.config.pop(name, None)
+        parts.settings |= kind.within
+        known = {*own, *kind.accepted, *_SHOWN, "type", "config"}
+        parts.unknown = [name for name in body if name not in known]
     return parts
-
-
-def _configuration(
-    kind: str, body: Mapping[str, Any], config: Mapping[str, Any], parts: _Parts
-) -> dict[str, Any]:
-    """Return the type's fields: those in *config*, else those beside it; common ones go to the settings."""
-    within = _WITHIN.get(kind, ())
-    beside = {name: body[name] for name in fields.names(kind) if name in body and name not in within}
-    if kind in WEB3 and beside.get("url", "") is None:
-        del beside["url"]  # lists show it as null for all types but http
-    whole = {**beside, **config}
-    for name in receivers.MADE.get(kind, ()):
-        whole.pop(name, None)
-    parts.settings |= {name: whole.pop(name) for name in within if name in whole}
-    return fields.as_kept(kind, whole)
 
 
 def _fill_interval(parts: _Parts, least: int) -> None:
@@ -176,23 +155,16 @@ def _fill_interval(parts: _Parts, least: int) -> None:
         parts.faults["interval"] = f"must be between {least} and 86400"
 
 
-def _read(of: type[S], type_: Any, parts: _Parts, nodes: Nodes) -> MonitorRequest[S]:
-    settings = read(of, parts.settings)
+def _read(of: type[S], body: Mapping[str, Any], parts: _Parts, nodes: Nodes) -> MonitorRequest[S]:
+    settings, kind = read(of, parts.settings), parts.kind
     faults = {**settings.faults, **parts.faults}
-    if parts.kind is None:
-        return MonitorRequest(str(type_), settings.value, None, faults, parts.unknown, [])
-    kind: Read[Kind] = read(KINDS[parts.kind], parts.config)
-    unknown = parts.unknown + [f"config.{name}" for name in kind.unknown]
-    beyond = web3_nodes.faults(parts.kind, parts.config, kind.faults, nodes)
-    beyond |= receivers.faults(parts.kind, parts.config, kind.faults)
-    faults = {**kind.faults, **beyond, **faults}
-    nodeless: list[str] = [] if faults else web3_nodes.warnings(parts.kind, parts.config, nodes)
-    return MonitorRequest(type_, settings.value, kind.value, faults, unknown, [*kind.warnings, *nodeless])
-
-
-def _why_not(type_: Any) -> str:
-    if type_ is None:
-        return "Type is required"
-    if type_ == _PLATFORM_ONLY:
-        return "is made by the platform only"
-    return f"must be one of {', '.join(TYPES)}"
+    if kind is None:
+        return MonitorRequest(shown_type(body), settings.value, None, faults, parts.unknown, [])
+    config: Read[Kind] = read(kind.cls, kind.config)
+    unknown = parts.unknown + [f"config.{name}" for name in config.unknown]
+    beyond = web3_nodes.faults(kind.name, kind.config, config.faults, nodes)
+    beyond |= receivers.faults(kind.name, kind.config, config.faults)
+    faults = {**config.faults, **beyond, **faults}
+    nodeless: list[str] = [] if faults else web3_nodes.warnings(kind.name, kind.config, nodes)
+    warnings = [*config.warnings, *nodeless]
+    return MonitorRequest(kind.stored_as, settings.value, config.value, faults, unknown, warnings)

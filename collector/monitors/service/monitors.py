@@ -1,4 +1,4 @@
-"""Creates, updates and deletes monitors: each is a transaction that locks the monitor, decides and saves."""
+"""Changes, pauses and silences monitors: each is a transaction that locks the monitor, decides and saves."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,24 @@ from collector.events.storage import events, timeline
 from collector.history.storage import monitor_stats
 from collector.incidents.storage import monitor_incidents
 from collector.monitors.service import fields as monitor_fields
-from collector.monitors.service import receivers
-from collector.monitors.service.columns import changed, columns, named_fields, settings_of, whole_config
+from collector.monitors.service import parents, receivers
+from collector.monitors.service.columns import (
+    changed,
+    columns,
+    locations,
+    named_fields,
+    settings_of,
+    whole_config,
+)
 from collector.monitors.storage import monitors as table
-from collector.monitors.storage import parents
 from collector.monitors.storage.monitors import Monitor
 from collector.platform import audit
 from collector.platform.access import Actor, system
 from collector.platform.context import ServiceContext
-from collector.platform.monitor import MonitorSettings, Silence, merge
+from collector.platform.monitor import Silence, merge
 from collector.platform.revision import require
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
-from collector.platform.validation.validation import ignored
 from collector.probes.service import assignments
 from shared import ids
 from shared.clock import iso
@@ -45,26 +50,6 @@ class SavedMonitor:
 
     monitor: Monitor
     warnings: list[str]
-
-
-async def create(means: ServiceContext, team_id: int, body: Mapping[str, Any], now: datetime) -> SavedMonitor:
-    """Create a monitor and check it at once. Raises Invalid; Conflict above the plan's limit."""
-    wish = monitor_fields.for_create(body, means.min_interval, means.nodes)
-    id_ = ids.uuid7()
-
-    async def deed(tx: Tx) -> SavedMonitor:
-        settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
-        kind = receivers.completed(kind)
-        written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
-        most = means.plan.monitors if means.plan else None
-        made = await table.insert(tx, team_id, id_, wish.type, written, now, most=most)
-        placed = await _place(tx, made, made.revision, made.locations, now)
-        await receivers.keep(tx, made, kind, now)
-        await record(tx, means.who, "create", made)
-        await _tell(tx, means, payloads.CREATED, made, now)
-        return SavedMonitor(made, _warnings(settings, wish) + placed)
-
-    return await _carried_out(means, deed)
 
 
 async def update(
@@ -182,8 +167,9 @@ async def _revised(
     wish = monitor_fields.for_update(
         body, before.type, settings_of(before), config, means.min_interval, means.nodes
     )
-    settings, kind = wish.checked(await _bad_parents(tx, team_id, id_, body))
-    written = await columns(tx, means.keyring, (team_id, id_), settings, kind, now)
+    settings, kind = wish.checked(await parents.faults(tx, team_id, id_, body))
+    usual = await locations(tx, team_id, now) if settings.locations is None else []
+    written = columns(means.keyring, (team_id, id_), settings, kind, usual)
     named = changed(before, written, same_config=monitor_fields.stored(kind) == config)
     placed: list[str] = []
     if named:
@@ -191,13 +177,13 @@ async def _revised(
         await table.save(tx, team_id, id_, written, revision, now)
         if named & _RUN_BY and before.paused_at is None:
             placed = await _place(tx, before, revision, written["locations"], now)
-        await receivers.keep(tx, before, kind, now)
+        await receivers.keep_changed(tx, before, kind, now)
     after = _found(await table.get(tx, team_id, id_))
     if named:
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, payloads.UPDATED, after, now)
-    return SavedMonitor(after, _warnings(settings, wish) + placed)
+    return SavedMonitor(after, [*wish.said(), *placed])
 
 
 async def record(
@@ -218,24 +204,6 @@ async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now:
         means.later.append(told)
 
 
-async def _bad_parents(tx: Tx, team_id: int, id_: UUID, body: Mapping[str, Any]) -> dict[str, str]:
-    """Return faults of the monitors that this one should depend on: unknown, or depending on it."""
-    sent = body.get("dependsOn")
-    texts = [text for text in sent if isinstance(text, str)] if isinstance(sent, list) else []
-    named = {text: found for text in texts if (found := ids.read("mon", text))}
-    if not isinstance(sent, list) or not named:
-        return {}
-    known = await parents.hold(tx, team_id, list(named.values()))
-    faults = {
-        f"dependsOn[{index}]": "no such monitor"
-        for index, text in enumerate(sent)
-        if isinstance(text, str) and text in named and named[text] not in known | {id_}
-    }
-    if not faults and id_ in await table.ancestors(tx, team_id, list(named.values())):
-        faults["dependsOn"] = "would make a circle: a monitor must not depend on itself"
-    return faults
-
-
 async def _carried_out(means: ServiceContext, deed: Callable[[Tx], Awaitable[T]]) -> T:
     """Run *deed* and signal the probes."""
     done = await giving_way(means.db, deed)
@@ -253,16 +221,6 @@ async def _place(
     attended = await monitor_stats.attended(tx, monitor.monitor) if unserved else set()
     instead = {True: "the built-in probe stands in", False: "nothing checks from there yet"}
     return [f"location {name} has no probe: {instead[name in attended]}" for name in unserved]
-
-
-def _warnings(settings: MonitorSettings, wish: monitor_fields.MonitorRequest[MonitorSettings]) -> list[str]:
-    said = [*ignored(wish.unknown), *wish.warnings]
-    if settings.timeout > settings.interval:
-        said.append(
-            f"timeout ({settings.timeout} s) is longer than interval ({settings.interval} s): "
-            f"a check takes {settings.interval} s at most"
-        )
-    return said
 
 
 def _found(monitor: Monitor | None) -> Monitor:

@@ -72,12 +72,18 @@ def shown(type_: str, config: Mapping[str, Any], base_url: str) -> dict[str, Any
 
 
 async def keep(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
-    """Write the schedule of a monitor's pings, after its row."""
+    """Write the schedule of a monitor's pings, after its row; its cadence is to be noted afterwards."""
     if isinstance(kind, Heartbeat):
         base = None if kind.arm_on_first_ping else now
         plan, hashed = plan_of(kind), key_hash(kind.ping_key)
         await heartbeats.put(tx, monitor.team_id, monitor.id, hashed, plan, cover_s(kind), base)
-        await cadences.note(tx, monitor.team_id, monitor.id, now)
+
+
+async def keep_changed(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
+    """Write the schedule and the cadence of a monitor that was changed, after its row."""
+    await keep(tx, monitor, kind, now)
+    if isinstance(kind, Heartbeat):
+        await cadences.note(tx, monitor.team_id, [monitor.id], now)
 
 
 async def paused_or_resumed(tx: Tx, monitor: Monitor) -> None:

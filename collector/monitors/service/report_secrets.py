@@ -76,10 +76,10 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
     async def deed(tx: Tx) -> Monitor:
         before = _reporting(await table.lock(tx, team_id, id_))
         kind = _renewed(load(before.type, whole_config(means.keyring, before)))
-        written = await columns(tx, means.keyring, (team_id, id_), settings_of(before), kind, now)
+        written = columns(means.keyring, (team_id, id_), settings_of(before), kind)
         await table.save(tx, team_id, id_, written, before.revision + 1, now)
         after = _reporting(await table.get(tx, team_id, id_))
-        await receivers.keep(tx, after, kind, now)
+        await receivers.keep_changed(tx, after, kind, now)
         await record(tx, means.who, "rotate-key", after)
         await events.append_all(tx, [event_writer.change(payloads.UPDATED, after, now)], now)
         return after

@@ -1,5 +1,6 @@
 """How long a result stays valid, by the monitor's interval, timeout and pauses over time."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -7,8 +8,8 @@ from collector.history.core import uptime
 from collector.platform.storage.db import Tx
 
 
-async def note(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
-    """Record the present cadence, if it changed; call it after the monitor's row was written.
+async def note(tx: Tx, team_id: int, ids: Sequence[UUID], now: datetime) -> None:
+    """Record the present cadence of these monitors, where it changed; call it after their rows are written.
 
     After a clock was set back, no cadence is older than the last one.
     """
@@ -26,12 +27,12 @@ async def note(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
             SELECT c.since, c.cover_s FROM cadences c
             WHERE c.monitor = m.monitor ORDER BY c.since DESC LIMIT 1
         ) last ON true
-        WHERE m.team_id = $1 AND m.id = $2
+        WHERE m.team_id = $1 AND m.id = ANY($2)
             AND (last.since IS NULL OR last.cover_s IS DISTINCT FROM now.cover_s)
         ON CONFLICT (monitor, since) DO UPDATE SET cover_s = excluded.cover_s
         """,
         team_id,
-        id_,
+        ids,
         now,
         uptime.cover_s(0, 0),
     )

@@ -1,6 +1,6 @@
 """Monitors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -76,33 +76,41 @@ _SET = (
 async def insert(
     tx: Tx,
     team_id: int,
-    id_: UUID,
-    type_: str,
-    columns: dict[str, Any],
+    rows: Mapping[UUID, tuple[str, Mapping[str, Any]]],
     now: datetime,
     *,
     most: int | None = None,
-) -> Monitor:
-    """Add a monitor; *columns* has every column that a caller sets.
+) -> list[Monitor]:
+    """Add monitors; *rows*: by id, the type and every column that a caller sets. Return them in this order.
 
-    The commit raises Conflict if the team then has more than *most* monitors.
+    Their cadences are to be noted by the caller. The commit raises Conflict if the team then has more than
+    *most* monitors.
     """
-    row = await tx.fetchrow(
+    given = [
+        {"id": id_, "type": type_, **columns, "secrets": _hex(columns["secrets"])}
+        for id_, (type_, columns) in rows.items()
+    ]
+    found = await tx.fetch(
         f"""
         INSERT INTO monitors AS m (team_id, id, type, changed_at, created_at, updated_at, {", ".join(_SET)})
-        VALUES ($1, $2, $3, $4, $4, $4, {", ".join(f"${place}" for place in range(6, 6 + len(_SET)))})
-        RETURNING {_COLUMNS}, set_config('tocsin.most_monitors', $5, true) AS most
+        SELECT $1, u.id, u.type, $2, $2, $2, {", ".join(f"u.{name}" for name in _SET)}
+        FROM jsonb_populate_recordset(NULL::monitors, $4) AS u
+        RETURNING {_COLUMNS}, set_config('tocsin.most_monitors', $3, true) AS most
         """,
         team_id,
-        id_,
-        type_,
         now,
         "" if most is None else str(most),
-        *(columns[name] for name in _SET),
+        given,
     )
-    assert row is not None  # noqa: S101 - INSERT without a condition returns its row
-    await cadences.note(tx, team_id, id_, now)
-    return Monitor(**{name: value for name, value in row.items() if name != "most"})
+    made = {
+        row["id"]: Monitor(**{name: value for name, value in row.items() if name != "most"}) for row in found
+    }
+    return [made[id_] for id_ in rows]
+
+
+def _hex(secrets: bytes | None) -> str | None:
+    """Return bytes as JSON carries them to PostgreSQL."""
+    return None if secrets is None else f"\\x{secrets.hex()}"
 
 
 async def save(
@@ -121,7 +129,7 @@ async def save(
         now,
         *(columns[name] for name in _SET),
     )
-    await cadences.note(tx, team_id, id_, now)
+    await cadences.note(tx, team_id, [id_], now)
     await outages.leave(tx, team_id, id_, now)
 
 
@@ -169,7 +177,7 @@ async def pause(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -
         revision,
         now,
     )
-    await cadences.note(tx, team_id, id_, now)
+    await cadences.note(tx, team_id, [id_], now)
 
 
 async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
@@ -183,7 +191,7 @@ async def resume(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) 
         revision,
         now,
     )
-    await cadences.note(tx, team_id, id_, now)
+    await cadences.note(tx, team_id, [id_], now)
     await outages.leave(tx, team_id, id_, now)
 
 

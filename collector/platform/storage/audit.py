@@ -21,17 +21,30 @@ class AuditedAction:
     fields: Sequence[str]
 
 
-async def insert(tx: Tx, who: Actor, deed: AuditedAction) -> None:
-    """Insert an entry with the database's time, which is the same throughout a transaction."""
+async def insert(tx: Tx, who: Actor, done: Sequence[AuditedAction]) -> None:
+    """Insert entries with the database's time, which is the same throughout a transaction."""
     await tx.execute(
         """
         INSERT INTO audit_log (team_id, id, at, actor_kind, actor_id, actor_name, token_id, address,
             request_id, action, resource, resource_id, resource_name, fields)
-        VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        SELECT $1, u.id, now(), $2, $3, $4, $5, $6, $7, u.action, u.resource, u.resource_id, u.resource_name,
+            u.fields
+        FROM jsonb_populate_recordset(NULL::audit_log, $8) AS u
         """,
-        who.team_id, uuid7(), who.kind, who.id, who.name, who.token_id, who.address, who.request_id,
-        deed.action, deed.resource, deed.resource_id, deed.name, list(deed.fields),
+        who.team_id, who.kind, who.id, who.name, who.token_id, who.address, who.request_id,
+        [_row(each) for each in done],
     )  # fmt: skip
+
+
+def _row(done: AuditedAction) -> dict[str, object]:
+    return {
+        "id": uuid7(),
+        "action": done.action,
+        "resource": done.resource,
+        "resource_id": done.resource_id,
+        "resource_name": done.name,
+        "fields": list(done.fields),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,19 @@ class Member:
     required: bool
 
 
+# Parsed hints by identity, each with its hint: to hash a hint costs as much as to parse it.
+_PARSED: dict[int, tuple[Any, Shape]] = {}
+
+
 def shape(hint: Any) -> Shape:
-    """Parse *hint*; the marks of a union's members count as its own."""
+    """Parse the *hint* of a field, or of its part; the marks of a union's members count as its own."""
+    known = _PARSED.get(id(hint))
+    if known is None:
+        known = _PARSED[id(hint)] = hint, _parse(hint)
+    return known[1]
+
+
+def _parse(hint: Any) -> Shape:
     origin = get_origin(hint)
     if origin is Annotated:
         inner, *marks = get_args(hint)

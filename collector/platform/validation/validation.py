@@ -36,6 +36,10 @@ _TYPES = {
 }
 
 
+# Most values, which need no look at what they may contain.
+_SCALARS = frozenset({str, int, float, bool})
+
+
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
     """*value* is None exactly if there are *faults*; *unknown* names the ignored fields.
@@ -76,10 +80,18 @@ def ignored(unknown: Iterable[str]) -> list[str]:
 
 def to_json(value: Any) -> dict[str, Any]:
     """The inverse of `check`: camelCase names, with all defaults."""
-    return {camel(field.name): _plain(getattr(value, field.name)) for field in fields(value)}
+    return {alias: _plain(getattr(value, name)) for name, alias in _aliases(value.__class__)}
+
+
+@cache
+def _aliases(cls: Any) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass, each with its name in JSON."""
+    return tuple((field.name, camel(field.name)) for field in fields(cls))
 
 
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in _SCALARS:
+        return value
     if is_dataclass(value):
         return to_json(value)
     if isinstance(value, list | tuple):
@@ -129,13 +141,15 @@ def _own_faults(value: Any, *, whole: bool = True) -> Iterator[tuple[str, str]]:
     if hasattr(value, "faults"):
         with nullcontext() if whole else suppress(AttributeError):
             yield from value.faults().items()
-    for field in fields(value):
-        for name, record in _records(camel(field.name), getattr(value, field.name, None)):
+    for field, alias in _aliases(value.__class__):
+        for name, record in _records(alias, getattr(value, field, None)):
             yield from ((f"{name}.{path}", text) for path, text in _own_faults(record))
 
 
 def _records(name: str, value: Any) -> list[tuple[str, Any]]:
     """The dataclasses in a field's value, each with its path."""
+    if value is None or type(value) in _SCALARS:
+        return []
     if isinstance(value, list | tuple):
         return [(f"{name}[{at}]", item) for at, item in enumerate(value) if is_dataclass(item)]
     return [(name, value)] if is_dataclass(value) else []

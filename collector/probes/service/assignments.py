@@ -49,6 +49,42 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
 
 
 @dataclass(frozen=True, slots=True)
+class NewPlacement:
+    """A monitor that has just been created; *type*: of its checks."""
+
+    monitor: int
+    type: str
+    locations: Sequence[str]
+
+
+async def place_new(
+    tx: Tx, team_id: int, revision: int, created: Sequence[NewPlacement], now: datetime
+) -> list[dict[str, bool]]:
+    """Assign a team's new monitors to probes; ring the signals after the commit.
+
+    Call it after their rows are written, in the same transaction. Return of each monitor the locations
+    without a live probe of their own, and whether some probe checks there in its place.
+    """
+    await plans.share(tx)
+    numbers = await plans.name_locations(tx, sorted({name for new in created for name in new.locations}))
+    pools = _Pools(await probes.candidates(tx), now)
+    rows: list[tuple[int, int, int, UUID | None]] = []
+    unserved: list[dict[str, bool]] = []
+    for new in created:
+        without: dict[str, bool] = {}
+        for turn, name in enumerate(new.locations):
+            here = pools.of(team_id, new.type, name)
+            chosen = choose(here, new.monitor, numbers[name], None)
+            rows.append((new.monitor, numbers[name], turn, chosen))
+            if not here.own:
+                without[name] = chosen is not None
+        unserved.append(without)
+    await plans.put_new(tx, revision, *map(list, zip(*rows, strict=True)))
+    await _tell(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
+    return unserved
+
+
+@dataclass(frozen=True, slots=True)
 class Moves:
     """The number of reassigned (monitor, location)s, and those that their holders must release first."""
 
@@ -78,7 +114,7 @@ async def rebalance(
     moves: list[_Move] = []
     asked: list[_Move] = []
     for held in await plans.holdings(tx):
-        here = pools.of(held)
+        here = pools.of(held.team_id, held.type, held.name)
         chosen = choose(here, held.monitor, held.location, held.probe_id, patient=patient)
         if chosen != held.probe_id:
             asks = gently and held.probe_id in here.at_work and held not in overdue
@@ -96,7 +132,7 @@ async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetim
     await plans.share(tx)
     pools = _Pools(await probes.candidates(tx), now)
     moves = [
-        (held, choose(pools.of(held), held.monitor, held.location, probe_id))
+        (held, choose(pools.of(held.team_id, held.type, held.name), held.monitor, held.location, probe_id))
         for held in await plans.lock_held(tx, probe_id, numbers)
     ]
     await _move(tx, moves)
@@ -135,8 +171,8 @@ class _Pools:
         self._teams = {probe.team_id for probe in known}
         self._made: dict[tuple[int, str, str], Pool] = {}
 
-    def of(self, held: plans.PlacedMonitor) -> Pool:
-        key = (held.team_id if held.team_id in self._teams else 0, held.type, held.name)
+    def of(self, team_id: int, type_: str, location: str) -> Pool:
+        key = (team_id if team_id in self._teams else 0, type_, location)
         here = self._made.get(key)
         if here is None:
             here = self._made[key] = pool(self._known, *key, self._now)

@@ -114,6 +114,32 @@ async def put(
     )
 
 
+async def put_new(
+    tx: Tx,
+    revision: int,
+    monitors: Sequence[int],
+    locations: Sequence[int],
+    turns: Sequence[int],
+    probes: Sequence[UUID | None],
+) -> None:
+    """Assign new monitors, which have no states yet: each at a location, in turn, to a probe."""
+    await tx.execute(
+        """
+        INSERT INTO states (monitor, location, turn, revision, probe_id, assignment)
+        SELECT monitor, location, turn, $1, probe_id,
+            CASE WHEN probe_id IS NOT NULL THEN nextval('assignment_numbers') END
+        FROM unnest($2::int[], $3::smallint[], $4::smallint[], $5::uuid[])
+            AS u (monitor, location, turn, probe_id)
+        ORDER BY monitor, location
+        """,
+        revision,
+        monitors,
+        locations,
+        turns,
+        probes,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedMonitor:
     """A monitor at a location, and its probe there; *type*: of its checks."""
