@@ -9,10 +9,12 @@ from uuid import UUID
 
 import pytest
 
+from collector.events.storage import events
 from collector.notifications.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
 from collector.notifications.storage import deliveries as table
 from collector.platform.storage.db import Db, Tx
 from shared import ids
+from shared.clock import utc_now
 from tests.delivery.ground import make_any, make_channel, make_team
 
 MOST = 10_000
@@ -102,6 +104,69 @@ async def test_what_is_due_and_behind_nothing_is_taken_and_nothing_else(db: Db, 
             taken = {row["id"] for row in await due(tx)}
             await tx.execute("DELETE FROM deliveries")
         assert taken == allowed(waiting)
+
+
+async def queued(tx: Tx, team: int, channels: Sequence[UUID], streams: int, each: int) -> None:
+    """Deliveries to every channel of as many events in as many streams, due at once."""
+    payload = {"event": "monitor.down", "monitor": {"name": "api"}}
+    facts = [
+        events.Event(team, stream, "monitor.down", payload)
+        for stream in [ids.uuid7() for _ in range(streams)]
+        for _ in range(each)
+    ]
+    await events.append_all(tx, facts, utc_now())
+    rows = await tx.fetch("SELECT stream_id, sequence, id FROM events WHERE team_id = $1", team)
+    new = [
+        table.New(team, ids.uuid7(), channel, row["stream_id"], row["sequence"], row["id"], "monitor.down")
+        for row in rows
+        for channel in channels
+    ]
+    await table.insert(tx, new)
+
+
+async def delivered(tx: Tx, claimed: Sequence[table.Claimed]) -> None:
+    await table.finish(
+        tx, [table.Finish(one.team_id, one.id, one.attempt, table.Status.DELIVERED) for one in claimed]
+    )
+
+
+@pytest.mark.parametrize("statistics", ["none", "of few delivered", "fresh"])
+@pytest.mark.parametrize(("channels", "streams", "each"), [(1, 1, 3_000), (1, 3_000, 1), (5, 600, 1)])
+async def test_a_claim_reads_in_proportion_to_what_it_takes(
+    db: Db, statistics: str, channels: int, streams: int, each: int
+) -> None:
+    before, team = await make_team(db), await make_team(db)
+    to = [await make_channel(db, team, "http://127.0.0.1:9/") for _ in range(channels)]
+    async with db.transaction() as tx:
+        if statistics == "of few delivered":
+            await queued(tx, before, [await make_channel(db, before, "http://127.0.0.1:9/")], 100, 1)
+            await delivered(tx, await table.claim(tx, MOST, MOST, {}))
+            await tx.execute("ANALYZE")
+        await queued(tx, team, to, streams, each)
+        if statistics == "fresh":
+            await tx.execute("ANALYZE")
+    for _ in range(3):
+        async with db.transaction() as tx:
+            so_far = await blocks(tx)
+            claimed = await table.claim(tx, MOST, 8, {})
+            await delivered(tx, claimed)
+            await table.next_due(tx)
+            assert len(claimed) == channels * min(8, streams)
+            # Some for looking at the first of each channel; then two row versions and their index entries.
+            assert await blocks(tx) - so_far < 400 * channels + 60 * len(claimed)
+
+
+async def blocks(tx: Tx) -> int:
+    """How many blocks of deliveries and its indexes this transaction has read so far."""
+    count: int = await tx.fetchval(
+        """
+        SELECT sum(pg_stat_get_xact_blocks_fetched(part)) FROM (
+            SELECT 'deliveries'::regclass::oid UNION ALL
+            SELECT indexrelid FROM pg_index WHERE indrelid = 'deliveries'::regclass
+        ) AS parts (part)
+        """
+    )
+    return count
 
 
 @pytest.mark.parametrize("length", [100, 3_000])

@@ -158,8 +158,12 @@ _BLOCKS = """
         AND {0}.attempt - {0}.expiries - CASE WHEN {0}.leased THEN 1 ELSE 0 END < $6
 """
 
+# Statistics are wrong whenever it matters: none are made before a storm, or they know delivered rows alone.
+# The planner then reads all that waits and sorts it. Without sorts, only the index in that order is left.
+_WALK = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off"
+
 # The first due deliveries of a channel, each checked separately. The OFFSET keeps the planner from turning
-# the subquery into a join, the ORDER from reading the whole channel: without statistics that is quadratic.
+# the subquery into a join, the ORDER from reading the whole channel.
 _FIRST_DUE = f"""
     SELECT first.place FROM (
         SELECT d.ctid AS place, d.stream_id, d.sequence FROM deliveries d
@@ -203,11 +207,11 @@ _HEADS = f"""
     )
 """
 
-# Lock each row by its ctid and check it again: without statistics, a key lookup scans the whole team.
+# Lock each row by its ctid and check it again: with wrong statistics, a key lookup scans the whole team.
 _OF_CHANNEL = f"""
     SELECT d.* FROM (({_FIRST_DUE}) UNION ALL ({_HEADS})) AS found
     CROSS JOIN LATERAL (
-        SELECT d.team_id, d.id, d.attempt, d.leased AS expired,
+        SELECT d.ctid AS place, d.team_id, d.id, d.attempt, d.leased AS expired,
                d.leased AND (d.last OR d.expiries >= $5) AS over
         FROM deliveries d
         WHERE d.ctid = found.place AND d.status = 0 AND d.due_at <= now()
@@ -215,6 +219,8 @@ _OF_CHANNEL = f"""
     ) AS d
     LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
 """
+
+_DUE_COLUMNS = ("place", "team_id", "id", "attempt", "expired", "over")
 
 _IS_MAIL = """
     (SELECT c.type = 'email' FROM channels c WHERE c.team_id = w.team_id AND c.id = w.channel_id)
@@ -242,23 +248,24 @@ _DUE = f"""
     )
 """
 
+# By ctid, too: the rows are locked, so they do not move before this.
 _LEASE = """
     WITH due AS (
-        SELECT * FROM unnest($1::int[], $2::uuid[], $3::smallint[], $4::bool[], $5::bool[])
-            AS u (team_id, id, attempt, expired, over)
+        SELECT * FROM unnest($1::tid[], $2::int[], $3::uuid[], $4::smallint[], $5::bool[], $6::bool[])
+            AS u (place, team_id, id, attempt, expired, over)
     ), claimed AS (
         UPDATE deliveries d SET
             status = CASE WHEN due.over THEN 2 ELSE 0 END,
             attempt = d.attempt + CASE WHEN due.over THEN 0 ELSE 1 END,
             expiries = d.expiries + CASE WHEN due.expired AND NOT due.over THEN 1 ELSE 0 END,
             leased = NOT due.over,
-            due_at = now() + make_interval(secs => coalesce((c.config ->> 'timeout')::int, 30)) + $6,
+            due_at = now() + make_interval(secs => coalesce((c.config ->> 'timeout')::int, 30)) + $7,
             finished_at = CASE WHEN due.over THEN now() END
         FROM due, channels c
-        WHERE d.team_id = due.team_id AND d.id = due.id AND c.team_id = d.team_id AND c.id = d.channel_id
+        WHERE d.ctid = due.place AND c.team_id = d.team_id AND c.id = d.channel_id
         RETURNING d.*, c.name AS channel_name, c.type AS channel_type, c.enabled, c.config, c.secrets
     ), lost AS (
-        UPDATE delivery_attempts a SET error = $7 FROM due
+        UPDATE delivery_attempts a SET error = $8 FROM due
         WHERE due.expired AND a.team_id = due.team_id AND a.delivery_id = due.id AND a.attempt = due.attempt
     ), begun AS (
         INSERT INTO delivery_attempts (team_id, delivery_id, attempt, at)
@@ -285,13 +292,14 @@ async def claim(
     *crowded*: teams of which none are taken; *mails*: how many mails are taken in addition to *limit*.
     """
     busy, counts = list(flying.keys()), list(flying.values())
+    await tx.execute(_WALK)
     found = await tx.fetch(
         _DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER, list(crowded), mails
     )
     if not found:
         return []
     due = {row["id"]: row for row in found}.values()
-    columns = [[row[name] for row in due] for name in ("team_id", "id", "attempt", "expired", "over")]
+    columns = [[row[name] for row in due] for name in _DUE_COLUMNS]
     return [Claimed(**row) for row in await tx.fetch(_LEASE, *columns, GRACE, LOST)]
 
 
@@ -368,9 +376,15 @@ async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
 async def next_due(tx: Tx) -> float | None:
     """Seconds until the next delivery falls due or a lease expires."""
     seconds: float | None = await tx.fetchval(
-        """
-        SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8
-        FROM deliveries WHERE status = 0 AND due_at > now()
+        f"""
+        WITH RECURSIVE {_WAITING}
+        SELECT extract(epoch FROM min(later.due_at) - clock_timestamp())::float8
+        FROM waiting CROSS JOIN LATERAL (
+            SELECT d.due_at FROM deliveries d
+            WHERE d.team_id = waiting.team_id AND d.channel_id = waiting.channel_id
+              AND d.status = 0 AND d.due_at > now()
+            ORDER BY d.due_at LIMIT 1
+        ) AS later
         """
     )
     return seconds
