@@ -16,10 +16,10 @@ from collector.heartbeats.core.heartbeat import Finding, PingSignal
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
+from collector.platform import pace
 from collector.platform.group_commit import Gathering
+from collector.platform.pace import Pace, PaceLimit
 from collector.platform.storage.db import Db, Tx
-from collector.probes.core import pace
-from collector.probes.core.pace import Pace, PaceLimit
 from shared.errors import Limited
 
 _MOST: Final = 1_000

@@ -1,7 +1,7 @@
 """How often each of many may come."""
 
-from collector.probes.core import pace
-from collector.probes.core.pace import Pace
+from collector.platform import pace
+from collector.platform.pace import Pace
 
 
 def test_as_many_as_the_burst_come_at_once_and_then_the_rate() -> None:

@@ -13,8 +13,8 @@ from collector.platform import signals
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.probes.sessions.hello import BadMessage
-from collector.probes.sessions.outbox import Outbox
 from collector.probes.sessions.plan import assignment
+from collector.probes.sessions.queue import Outbox
 from collector.probes.storage import plans
 from collector.web3.service.nodes import NONE, Nodes, filled
 from shared.findings import bounded

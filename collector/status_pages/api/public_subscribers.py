@@ -13,7 +13,7 @@ from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import form as sent_form
 from collector.notifications.channels.email import is_address
 from collector.platform.fields import is_email
-from collector.probes.core.pace import Pace
+from collector.platform.pace import Pace
 from collector.status_pages.api.public import PUBLIC, Met, form, may_enter, met, missing, words_for
 from collector.status_pages.core.fields import MAX_COMPONENTS
 from collector.status_pages.service import subscriptions as service
