@@ -18,7 +18,7 @@ from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
 from collector.platform import pace
 from collector.platform.group_commit import Gathering
-from collector.platform.pace import Pace, PaceLimit
+from collector.platform.pace import PaceLimit, PaceLimiter
 from collector.platform.storage.db import Db, Tx
 from shared.errors import Limited
 
@@ -48,7 +48,7 @@ class PingReceiver:
         self._pushes = pushes
         self._now = now
         # The limit of one collector; the rows of the heartbeats limit all of them together.
-        self._pace = Pace(_RATE.per_second, _RATE.burst)
+        self._pace = PaceLimiter(_RATE.per_second, _RATE.burst)
         self._waiting: Gathering[Arrived, _Answer] = Gathering(self._carry_out, most=_MOST)
         self._others: Gathering[Arrived, _Answer] = Gathering(self._commit, most=_MOST)
 

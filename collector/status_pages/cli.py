@@ -11,7 +11,7 @@ from collector.platform.interruptible import run
 from collector.platform.operator import ground, operators
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service import view as status_pages_view
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import copy
 from collector.status_pages.web.words import LANGUAGES
 from shared.command import begin_with
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _view(settings: CopySettings, slug: str) -> View:
+async def _view(settings: CopySettings, slug: str) -> PageView:
     """Load the page. Raises NotFound."""
     async with ground(operators(settings)) as here:
         view = await status_pages_view.load(here.db, "slug", slug, here.now) if is_slug(slug) else None
@@ -78,7 +78,7 @@ async def _view(settings: CopySettings, slug: str) -> View:
     return view
 
 
-def _usual(view: View, settings: CopySettings) -> str:
+def _usual(view: PageView, settings: CopySettings) -> str:
     """The page's own URL; the copy may be served there instead."""
     if view.page.domain is not None:
         return f"https://{view.page.domain}"

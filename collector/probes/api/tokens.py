@@ -10,7 +10,7 @@ from collector.http.context import context_of
 from collector.http.request_data import body, no_content, ok, path_id, warned
 from collector.platform.validation.validation import ignored
 from collector.probes.service import join_tokens
-from collector.probes.storage.join_tokens import JoinToken
+from collector.probes.storage.join_tokens import JoinTokenRow
 from shared import ids
 
 
@@ -33,7 +33,7 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-def _shown(one: JoinToken) -> dict[str, Any]:
+def _shown(one: JoinTokenRow) -> dict[str, Any]:
     return {
         "id": ids.show("tok", one.id),
         "locations": one.locations,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.platform import signals
 from collector.platform.storage.db import Tx
-from collector.probes.core.assignment import Pool, ProbeCandidate, choose, pool
+from collector.probes.core.assignment import ProbeCandidate, ProbePool, choose, pool
 from collector.probes.storage import plans, probes
 from collector.web3.storage import writes
 
@@ -133,9 +133,9 @@ class _Pools:
         self._known = known
         self._now = now
         self._teams = {probe.team_id for probe in known}
-        self._made: dict[tuple[int, str, str], Pool] = {}
+        self._made: dict[tuple[int, str, str], ProbePool] = {}
 
-    def of(self, held: plans.PlacedMonitor) -> Pool:
+    def of(self, held: plans.PlacedMonitor) -> ProbePool:
         key = (held.team_id if held.team_id in self._teams else 0, held.type, held.name)
         here = self._made.get(key)
         if here is None:

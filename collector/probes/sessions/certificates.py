@@ -11,7 +11,7 @@ from cryptography import x509
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.probes.core import authority as rules
-from collector.probes.core.authority import Trust
+from collector.probes.core.authority import TrustedAuthorities
 from collector.probes.service import authority, enrolment
 from collector.probes.service.enrolment import Issued
 from collector.probes.sessions.refusals import Refusals
@@ -40,13 +40,13 @@ class ServerCredentials:
         self._keyring = keyring
         self._names = names
         self._now = now
-        self._trust: Trust | None = None
+        self._trust: TrustedAuthorities | None = None
         self._renew_at = EPOCH
         self._config: Any = None
         self._given: Any = None
 
     @property
-    def trust(self) -> Trust:
+    def trust(self) -> TrustedAuthorities:
         if self._trust is None:
             raise Unavailable("the authority is not loaded yet")
         return self._trust
@@ -84,7 +84,7 @@ class ServerCredentials:
             raise Unauthorized(f"this certificate expired at {iso(passport.not_after)}")
         return passport
 
-    def _made(self, trust: Trust, now: datetime) -> Any:
+    def _made(self, trust: TrustedAuthorities, now: datetime) -> Any:
         key, certificate = rules.server_certificate(trust.server_signer, self._names, now)
         # Send the authority, too: a newcomer knows only its fingerprint.
         chain = pki.pem(certificate) + pki.pem(trust.server_signer.certificate)

@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from collector.platform.storage.db import Db
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from shared.errors import Unavailable
 
 log = structlog.get_logger()
@@ -51,7 +51,7 @@ class CachedBody:
 class CachedPage:
     """A loaded page; *texts* (rendered bodies) and *past* (parts of the history) are filled on first use."""
 
-    view: View
+    view: PageView
     looked_at: float
     drawn_since: float
     texts: dict[Key, CachedBody] = field(default_factory=dict)

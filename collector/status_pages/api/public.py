@@ -15,7 +15,7 @@ from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.gate import admits
 from collector.status_pages.core.status_page import is_slug
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
@@ -39,7 +39,7 @@ _BADGES: Final = {
 _NUMBER: Final = re.compile("[0-9]{1,6}")
 _LOOKING: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS)
 
-Draw = Callable[[View, PageAddresses, Words], str]
+Draw = Callable[[PageView, PageAddresses, Words], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ async def history(request: web.Request) -> web.Response:
     return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
 
 
-def _part(request: web.Request, view: View) -> int:
+def _part(request: web.Request, view: PageView) -> int:
     """The part of the history; an invalid number means the newest, one beyond the last means the last."""
     asked = request.query.get("page", "")
     return min(max(int(asked), 1), view.last) if _NUMBER.fullmatch(asked) else 1
@@ -201,7 +201,7 @@ async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Respon
 
 
 async def _for_programs(
-    request: web.Request, name: str, draw: Callable[[View, PageAddresses], str], kind: str
+    request: web.Request, name: str, draw: Callable[[PageView, PageAddresses], str], kind: str
 ) -> web.Response:
     """Data for programs; if the page is public, scripts of other sites may read it (CORS)."""
     answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
@@ -251,7 +251,7 @@ def takes_gzip(accept: str) -> bool:
     return any(name == "gzip" and weight.rstrip("0.") != "q=" for name, _, weight in parts)
 
 
-def _headers(view: View, kind: str) -> dict[str, str]:
+def _headers(view: PageView, kind: str) -> dict[str, str]:
     page = view.page
     varies = f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT_LANGUAGE}" if kind == _HTML else hdrs.ACCEPT_ENCODING
     headers = {

@@ -13,18 +13,18 @@ from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import form as sent_form
 from collector.notifications.channels.email import is_address
 from collector.platform.fields import is_email
-from collector.platform.pace import Pace
+from collector.platform.pace import PaceLimiter
 from collector.status_pages.api.public import PUBLIC, Met, form, may_enter, met, missing, words_for
 from collector.status_pages.core.fields import MAX_COMPONENTS
 from collector.status_pages.service import subscriptions as service
 from collector.status_pages.service.subscriptions import Subscription
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, subscription
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.words.words import Words
 from shared import ids
 
-ASKERS: web.AppKey[Pace] = web.AppKey("status_page_askers", Pace)
+ASKERS: web.AppKey[PaceLimiter] = web.AppKey("status_page_askers", PaceLimiter)
 _A_MINUTE: Final = 1 / 60
 _AT_ONCE: Final = 5
 _LONGEST: Final = 254
@@ -40,12 +40,12 @@ _HEADERS: Final = {
     hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
 }
 
-Draw = Callable[[Subscription, View, PageAddresses, Words], str]
+Draw = Callable[[Subscription, PageView, PageAddresses, Words], str]
 
 
-def askers() -> Pace:
+def askers() -> PaceLimiter:
     """The application's value of ASKERS: limits requests per client to a small burst and one a minute."""
-    return Pace(_A_MINUTE, _AT_ONCE)
+    return PaceLimiter(_A_MINUTE, _AT_ONCE)
 
 
 async def ask(request: web.Request) -> web.Response:
@@ -106,7 +106,7 @@ async def leave(request: web.Request) -> web.Response:
     return await _with_link(request, service.leave, subscription.left, gone=200)
 
 
-def _confirm_page(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def _confirm_page(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     if one.row.verified_at is not None:
         return subscription.confirmed(one, view, place, words)
     return (subscription.over if one.over else subscription.confirming)(one, view, place, words)

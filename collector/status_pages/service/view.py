@@ -34,7 +34,7 @@ _MEASURED_FOR: Final = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PageView:
     """*daily*: the last days of the monitors that the page shows, by their ids.
 
     *hours*: their response times in the last 24 hours, without the current hour.
@@ -67,7 +67,7 @@ class View:
         unmeasured = bool(self.components) and all(seen.unknown for seen in self.components)
         return "unknown" if unmeasured and self.status == "operational" else self.status
 
-    def tells_the_same_as(self, other: "View") -> bool:
+    def tells_the_same_as(self, other: "PageView") -> bool:
         """Whether *other* differs only in its time."""
         same = replace(other, at=self.at, measured_at=self.measured_at)
         return self == same and (self.open, self.planned) == (other.open, other.planned)
@@ -93,7 +93,9 @@ class View:
         return told.row.severity == MAINTENANCE and start is not None and start > self.at
 
 
-async def load(db: Db, kind: str, address: str, now: datetime, before: View | None = None) -> View | None:
+async def load(
+    db: Db, kind: str, address: str, now: datetime, before: PageView | None = None
+) -> PageView | None:
     """Load the page, of any team, with this *address* of this *kind* (slug, domain).
 
     *before*: the previous view, whose measurements may be reused.
@@ -118,7 +120,7 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
             total = await table.count(tx, page.team_id, page.id, PageIncidentFilter())
     known = {told.row.id for told in newest}
     incidents = [*newest, *(old for old in still if old.row.id not in known)]
-    return View(page, components, daily, hours, measured_at, incidents, total, now)
+    return PageView(page, components, daily, hours, measured_at, incidents, total, now)
 
 
 async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetails]:
@@ -129,7 +131,7 @@ async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetail
         )
 
 
-def _still_does(before: View, components: Sequence[ComponentDetails], now: datetime) -> bool:
+def _still_does(before: PageView, components: Sequence[ComponentDetails], now: datetime) -> bool:
     fresh = timedelta() <= now - before.measured_at < _MEASURED_FOR
     return fresh and _monitors(before.components) == _monitors(components)
 

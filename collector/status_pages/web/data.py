@@ -8,7 +8,7 @@ import orjson
 from collector.status_pages.core.status_page import MAINTENANCE, Status
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web.addresses import PageAddresses
 from shared import ids
 from shared.clock import iso
@@ -22,7 +22,7 @@ _INDICATORS: Final[dict[Status, tuple[str, str]]] = {
 }
 
 
-def own(view: View, place: PageAddresses) -> str:
+def own(view: PageView, place: PageAddresses) -> str:
     """The overall status, each component, and the incidents."""
     return _text(
         {
@@ -38,7 +38,7 @@ def own(view: View, place: PageAddresses) -> str:
     )
 
 
-def summary(view: View, place: PageAddresses) -> str:
+def summary(view: PageView, place: PageAddresses) -> str:
     """``/api/v2/summary.json``, with the field names of a common third-party format."""
     indicator, description = _INDICATORS[view.status]
     going = [told for told in (*view.open, *view.planned) if told.row.severity == MAINTENANCE]
@@ -59,7 +59,7 @@ def summary(view: View, place: PageAddresses) -> str:
     )
 
 
-def _component(view: View, seen: ComponentDetails) -> dict[str, Any]:
+def _component(view: PageView, seen: ComponentDetails) -> dict[str, Any]:
     daily = view.daily.get(seen.row.monitor_id) if seen.row.monitor_id else None
     return {
         "id": ids.show("comp", seen.row.id),
@@ -92,7 +92,7 @@ def _incident(told: PageIncidentDetails) -> dict[str, Any]:
     }
 
 
-def _listed(view: View, seen: ComponentDetails) -> dict[str, Any]:
+def _listed(view: PageView, seen: ComponentDetails) -> dict[str, Any]:
     row, status = seen.row, seen.shown.status
     return {
         "id": ids.show("comp", row.id),
@@ -111,7 +111,7 @@ def _listed(view: View, seen: ComponentDetails) -> dict[str, Any]:
     }
 
 
-def _told(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
+def _told(view: PageView, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
     row, id_ = told.row, ids.show("spi", told.row.id)
     return {
         "id": id_,
@@ -141,7 +141,7 @@ def _told(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[s
     }
 
 
-def _scheduled(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
+def _scheduled(view: PageView, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
     begun = told.row.scheduled_start is None or told.row.scheduled_start <= view.at
     return {
         **_told(view, told, place),

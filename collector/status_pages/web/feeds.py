@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from collector.status_pages.core.status_page import MAINTENANCE
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web.addresses import PageAddresses
 from shared import ids
 from shared.clock import iso
@@ -22,7 +22,7 @@ _FOLD: Final = 75
 _NO_END: Final = timedelta(hours=1)
 
 
-def atom(view: View, place: PageAddresses) -> str:
+def atom(view: PageView, place: PageAddresses) -> str:
     """RFC 4287: one entry per incident, changed by each update."""
     url = place.url
     newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
@@ -41,7 +41,7 @@ def atom(view: View, place: PageAddresses) -> str:
     )
 
 
-def rss(view: View, place: PageAddresses) -> str:
+def rss(view: PageView, place: PageAddresses) -> str:
     """RSS 2.0: the same content for older readers."""
     url = place.url
     items = "".join(
@@ -59,7 +59,7 @@ def rss(view: View, place: PageAddresses) -> str:
     )
 
 
-def calendar(view: View, place: PageAddresses) -> str:
+def calendar(view: PageView, place: PageAddresses) -> str:
     """RFC 5545: scheduled maintenance, past windows included."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
     lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")

@@ -17,7 +17,7 @@ from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phas
 from collector.status_pages.core.style import cleaned
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import in_page
@@ -31,14 +31,14 @@ _MOST_HEARD: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
 
 
-def page(view: View, place: PageAddresses, words: Words) -> str:
+def page(view: PageView, place: PageAddresses, words: Words) -> str:
     """The status page."""
     recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
 
 def history(
-    view: View,
+    view: PageView,
     place: PageAddresses,
     words: Words,
     number: int = 1,
@@ -58,12 +58,12 @@ def history(
     )
 
 
-def widget(view: View, place: PageAddresses, words: Words) -> str:
+def widget(view: PageView, place: PageAddresses, words: Words) -> str:
     """The overall status, for embedding in another page."""
     return render("widget.html.j2", view, place, words)
 
 
-def login(view: View, place: PageAddresses, words: Words, fault: str = "") -> str:
+def login(view: PageView, place: PageAddresses, words: Words, fault: str = "") -> str:
     """The password form of a private page."""
     return render("login.html.j2", view, place, words, fault=fault)
 
@@ -73,13 +73,13 @@ def missing(words: Words) -> str:
     return _ENV.get_template("missing.html.j2").render(w=words)
 
 
-def style(view: View) -> str:
+def style(view: PageView) -> str:
     """The common stylesheet, in this page's colours."""
     colour, on = brand(view.page.branding.get("primaryColor"))
     return f":root{{--brand:{colour};--on-brand:{on}}}\n{_static('status.css')}"
 
 
-def custom_style(view: View) -> str:
+def custom_style(view: PageView) -> str:
     """The owner's custom stylesheet, without the parts that could not be parsed."""
     return cleaned(view.page.branding.get("customCss") or "")
 
@@ -89,7 +89,7 @@ def script() -> str:
     return _static("status.js")
 
 
-def render(template: str, view: View, place: PageAddresses, words: Words, **more: Any) -> str:
+def render(template: str, view: PageView, place: PageAddresses, words: Words, **more: Any) -> str:
     """Render a template, with the variables that base.html.j2 needs."""
     branding = view.page.branding
     return _ENV.get_template(template).render(
@@ -117,7 +117,7 @@ def _static(name: str) -> str:
     return files("collector.status_pages.web").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _groups(view: View, words: Words) -> list[dict[str, Any]]:
+def _groups(view: PageView, words: Words) -> list[dict[str, Any]]:
     """The components by group, groups in the order of their first component; many groups are collapsed."""
     found: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
@@ -140,7 +140,7 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
     return overall(seen.shown.status for seen in group)
 
 
-def _component(view: View, seen: ComponentDetails, words: Words) -> dict[str, Any]:
+def _component(view: PageView, seen: ComponentDetails, words: Words) -> dict[str, Any]:
     monitor = seen.row.monitor_id
     daily = view.daily.get(monitor) if monitor else None
     hours = view.hours.get(monitor, ()) if monitor else ()

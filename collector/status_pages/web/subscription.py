@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collector.status_pages.service.subscriptions import Subscription
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import status
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.subscription_words import words_of
@@ -40,7 +40,9 @@ class SubscriptionPage:
     done: bool = False
 
 
-def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = "") -> str:
+def asking(
+    view: PageView, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = ""
+) -> str:
     """The subscription form; *bad*: the invalid address that was entered."""
     s = words_of(words.tag)
     said = SubscriptionPage(
@@ -55,13 +57,13 @@ def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = 
     return _drawn(said, view, place, words)
 
 
-def sent(view: View, place: PageAddresses, words: Words, email: str) -> str:
+def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
     """The same whether the address was known or not."""
     s = words_of(words.tag)
     return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
-def confirming(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def confirming(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     said = SubscriptionPage(
         s.confirm,
@@ -72,7 +74,7 @@ def confirming(one: Subscription, view: View, place: PageAddresses, words: Words
     return _drawn(said, view, place, words)
 
 
-def confirmed(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     text = s.confirmed_text.format(address=one.email)
     return _drawn(
@@ -80,19 +82,19 @@ def confirmed(one: Subscription, view: View, place: PageAddresses, words: Words)
     )
 
 
-def over(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def over(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
     return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
-def managing(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def managing(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The subscriber's preferences, to be edited."""
     text = words_of(words.tag).manage_text.format(address=one.email)
     return _drawn(_choices(one, words, text, done=False), view, place, words)
 
 
-def saved(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def saved(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The preferences after they were saved."""
     said = _choices(one, words, words_of(words.tag).saved, done=True)
     return _drawn(said, view, place, words)
@@ -116,7 +118,7 @@ def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Subsc
     )
 
 
-def leaving(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     said = SubscriptionPage(
         s.leave,
@@ -128,7 +130,7 @@ def leaving(one: Subscription, view: View, place: PageAddresses, words: Words) -
     return _drawn(said, view, place, words)
 
 
-def left(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
     return _drawn(
         SubscriptionPage(s.left, s.left_text.format(address=one.email), done=True), view, place, words
@@ -144,5 +146,5 @@ def _manage(one: Subscription, words: Words) -> tuple[str, str]:
     return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
 
 
-def _drawn(said: SubscriptionPage, view: View, place: PageAddresses, words: Words) -> str:
+def _drawn(said: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
     return status.render("subscription.html.j2", view, place, words, said=said, s=words_of(words.tag))
