@@ -11,8 +11,8 @@ import orjson
 from aiohttp import web
 
 from collector.http import bodies
+from collector.platform.answer_json import encode
 from shared import ids
-from shared.clock import iso
 from shared.errors import Invalid, NotFound
 
 JSON = "application/json; charset=utf-8"
@@ -72,9 +72,9 @@ async def form(request: web.Request, most_fields: int) -> dict[str, list[str]]:
 
 
 def ok(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    """Return *data* as JSON, with datetimes as our timestamps."""
+    """Return *data* as JSON: a response dataclass, or a list or dict that may contain some, see `encode`."""
     return web.Response(
-        body=orjson.dumps(data, default=_shown, option=orjson.OPT_PASSTHROUGH_DATETIME),
+        body=encode(data),
         status=status,
         headers=headers,
         content_type="application/json",
@@ -191,12 +191,6 @@ def moment(text: str, *, end: bool = False) -> datetime | None:
         return datetime.fromisoformat(f"{parts[1]}T{parts[2]}{offset}").astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, datetime):
-        return iso(value)
-    raise TypeError(f"{type(value).__name__} is nothing that JSON knows")
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:

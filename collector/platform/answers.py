@@ -1,12 +1,18 @@
-"""Marks of the fields of response classes, for the OpenAPI document."""
+"""Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
+
+# The value of a field that is left out, where None is shown as null.
+OMITTED: Final[Any] = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """Marks a field that a response omits if it is None; *null*: some responses show it as null."""
+    """Marks a field that a response omits if it is None.
+
+    *null*: None is shown as null, and `OMITTED` is omitted.
+    """
 
     null: bool = False
 

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
 
+from collector.platform.answer_json import json_name, omitted
 from collector.platform.answers import Omitted
-from shared.kinds.fields import camel
 
 Schema: TypeAlias = dict[str, Any]
 # As Python docstrings write it.
@@ -85,7 +85,7 @@ def _schema(cls: Any, way: _Way) -> Schema:
         for name, each in made["properties"].items()
     }
     if way.answer:
-        known = {name: _shown(each, _omitted(hints[name])) for name, each in known.items()}
+        known = {name: _shown(each, omitted(hints[name])) for name, each in known.items()}
     required = [name for name in known if _required(name, hints[name], made, way)]
     if way.partial:
         known = {name: _without_default(each, way) for name, each in known.items()}
@@ -93,26 +93,21 @@ def _schema(cls: Any, way: _Way) -> Schema:
     return {
         "type": "object",
         **_described(about),
-        "properties": {_alias(name): each for name, each in known.items()},
-        **({"required": [_alias(name) for name in required]} if required else {}),
+        "properties": {json_name(name): each for name, each in known.items()},
+        **({"required": [json_name(name) for name in required]} if required else {}),
     }
 
 
 def _required(name: str, hint: Any, made: Schema, way: _Way) -> bool:
     if way.answer:
-        return _omitted(hint) is None
+        return omitted(hint) is None
     return not way.partial and name in made.get("required", ())
 
 
-def _omitted(hint: Any) -> Omitted | None:
-    marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((mark for mark in marks if isinstance(mark, Omitted)), None)
-
-
-def _shown(schema: Schema, omitted: Omitted | None) -> Schema:
+def _shown(schema: Schema, mark: Omitted | None) -> Schema:
     """Return the schema without a default, which responses do not need; null only where it is shown."""
     bare = {key: value for key, value in schema.items() if key != "default"}
-    if omitted is None or omitted.null or "anyOf" not in bare:
+    if mark is None or mark.null or "anyOf" not in bare:
         return bare
     options = [one for one in bare.pop("anyOf") if one != {"type": "null"}]
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **bare}
@@ -165,11 +160,6 @@ def _nullable(schema: Schema) -> Schema:
     return {"anyOf": [*(options or [rest]), {"type": "null"}], **said}
 
 
-def _alias(name: str) -> str:
-    """Return the JSON name; ``from_`` stands for ``from``, which Python reserves."""
-    return camel(name.rstrip("_"))
-
-
 def _described(text: str | None) -> Schema:
     return {"description": text} if text else {}
 
@@ -182,7 +172,7 @@ def _first_words(cls: type) -> str | None:
 
 def _plain(text: str) -> str:
     """Return the text on one line, code in backticks, fields by their JSON names."""
-    named = _FIELD.sub(lambda found: f"`{_alias(found[1])}`", text.replace("``", "`"))
+    named = _FIELD.sub(lambda found: f"`{json_name(found[1])}`", text.replace("``", "`"))
     return " ".join(named.split())
 
 
