@@ -57,7 +57,7 @@ def put(directory: Path, files: Mapping[str, bytes]) -> None:
 def _parser() -> argparse.ArgumentParser:
     usage = "tocsin status-page export SLUG DIRECTORY [--url URL] [--language CODE] [--logo FILE] [--private]"
     parser = argparse.ArgumentParser(prog="tocsin status-page", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["export"])
+    parser.add_argument("action", choices=["export"])
     parser.add_argument("slug", metavar="SLUG", help="slug of the page")
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="target directory")
     parser.add_argument("--url", type=_url, help="URL of the copy, for links in its feeds")

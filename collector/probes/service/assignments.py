@@ -44,7 +44,7 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
             await plans.drop(tx, monitor, list(after))
             await writes.let_go(tx, monitor, list(after))
     concerned = {probe for probe in (*before.values(), *after.values()) if probe}
-    await _tell(tx, "plan", [(probe, monitor) for probe in concerned])
+    await _signal(tx, "plan", [(probe, monitor) for probe in concerned])
     return unserved
 
 
@@ -84,7 +84,7 @@ async def rebalance(
             asks = gently and held.probe_id in here.at_work and held not in overdue
             (asked if asks else moves).append((held, chosen))
     await _move(tx, moves)
-    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
+    await _signal(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
     return Moves(len(moves), [held for held, _ in asked])
 
 
@@ -119,7 +119,7 @@ async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> lis
             [probe for _, _, probe in places],
         )
         await plans.note_stopped(tx, monitors)
-        await _tell(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
+        await _signal(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
     return monitors
 
 
@@ -152,10 +152,10 @@ async def _move(tx: Tx, moves: Sequence[_Move]) -> None:
             [probe for _, probe in moves],
         )
         both = ((probe, held.monitor) for held, chosen in moves for probe in (held.probe_id, chosen))
-        await _tell(tx, "plan", both)
+        await _signal(tx, "plan", both)
 
 
-async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
+async def _signal(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
     """Signal the affected monitors of each probe, a bounded number per signal."""
     monitors: defaultdict[UUID, list[int]] = defaultdict(list)
     for probe, monitor in changes:

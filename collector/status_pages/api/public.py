@@ -20,7 +20,7 @@ from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import policy
-from collector.status_pages.web.words import ENGLISH, wanted
+from collector.status_pages.web.words import ENGLISH, negotiated
 from collector.status_pages.web.words.words import Words
 from shared.clock import iso
 
@@ -79,8 +79,8 @@ async def history(request: web.Request) -> web.Response:
     number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
     if found is None or number == 1:
         return await _for_people(request, "history", status.history)
-    told = await found.site.told(context_of(request).db, number)
-    draw = partial(status.history, number=number, past=told)
+    incidents = await found.site.older(context_of(request).db, number)
+    draw = partial(status.history, number=number, past=incidents)
     return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
 
 
@@ -169,9 +169,9 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
 def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
     """The password form; *fault*: key of the error text."""
     words = words_for(request)
-    said = getattr(words, fault) if fault else ""
+    error = getattr(words, fault) if fault else ""
     text = _text(
-        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, said), _HTML, words
+        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, error), _HTML, words
     )
     answer = _answer(request, text, conditional=False)
     answer.set_status(code)
@@ -193,7 +193,7 @@ def missing(request: web.Request) -> web.Response:
 
 
 def words_for(request: web.Request) -> Words:
-    return wanted(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+    return negotiated(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
 
 
 async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Response:

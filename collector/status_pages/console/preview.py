@@ -61,9 +61,11 @@ def _drawn(request: web.Request, view: PageView, branding: Mapping[str, Any]) ->
 
 def _answer(view: PageView, text: str, styles: str) -> web.Response:
     answer = web.Response(text=text, content_type="text/html", charset="utf-8")
-    said = policy(view.page.branding.get("logo")).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    header = policy(view.page.branding.get("logo")).replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    )
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
-    answer.headers["Content-Security-Policy"] = said.replace("style-src 'self'", f"style-src {styles}")
+    answer.headers["Content-Security-Policy"] = header.replace("style-src 'self'", f"style-src {styles}")
     return answer
 
 

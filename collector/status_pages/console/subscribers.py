@@ -52,9 +52,9 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, sent, fault.details, code=400)
     except Conflict as fault:
         return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
-    said = " ".join(["Added.", *(f"Mind: {one}." for one in known.warnings)])
+    flash = " ".join(["Added.", *(f"Mind: {warning}." for warning in known.warnings)])
     tone = "warn" if known.warnings else "good"
-    return back(request, f"{path(id_)}/subscribers", said, tone=tone)
+    return back(request, f"{path(id_)}/subscribers", flash, tone=tone)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:

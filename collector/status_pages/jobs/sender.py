@@ -152,8 +152,8 @@ class PageSender:
                 self._rested_at = time.monotonic() + rest_s
         else:
             self._faults = 0
-        said = "sent" if outcome.error is None else "failed" if outcome.wait is None else "pending"
-        metrics.page_letters.labels(self.via, said).inc()
+        result = "sent" if outcome.error is None else "failed" if outcome.wait is None else "pending"
+        metrics.page_letters.labels(self.via, result).inc()
         if outcome.error is not None:
             log.info(
                 "subscriber not notified",

@@ -19,20 +19,20 @@ _COLOURS: Final[dict[Severity, str]] = {
 }
 
 
-def told(letter: Letter, links: Links) -> Body:
+def updated(letter: Letter, links: Links) -> Body:
     """An update of an incident."""
     w, s = _words(letter), words_of(letter.language)
     name, title = letter.page_name, letter.title or ""
-    said = _phase(letter, w)
+    phase = _phase(letter, w)
     facts = [
-        (s.status, f"{said}, {w.moment(letter.at)}" if letter.at else said),
+        (s.status, f"{phase}, {w.moment(letter.at)}" if letter.at else phase),
         (s.affects, w.comma.join(letter.component_names)),
         (s.planned_for, _span(letter, w)),
     ]
     return Body(
         language=w.tag,
         title=title,
-        subject=f"[{name}] {said}: {title}",
+        subject=f"[{name}] {phase}: {title}",
         colour=_CALM if letter.phase == "resolved" else _COLOURS[letter.severity or "none"],
         text=letter.message or "",
         facts=[(label, value) for label, value in facts if value],

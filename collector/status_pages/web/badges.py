@@ -3,13 +3,13 @@
 from typing import Final
 from xml.sax.saxutils import escape
 
-from collector.status_pages.core.bars import said
+from collector.status_pages.core.bars import percent
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.status_page import Displayed
 from collector.status_pages.service.view import PageView
 
 _GREY: Final = "#5a6472"
-_SAID: Final[dict[Displayed, tuple[str, str]]] = {
+_STATUSES: Final[dict[Displayed, tuple[str, str]]] = {
     "operational": ("operational", "#176b43"),
     "degraded_performance": ("degraded", "#8a5200"),
     "partial_outage": ("partial outage", "#8a5200"),
@@ -24,7 +24,7 @@ _PAD: Final = 12
 
 def status_badge(view: PageView) -> str:
     """The current overall status."""
-    text, colour = _SAID[view.displayed]
+    text, colour = _STATUSES[view.displayed]
     return _drawn("status", text, colour)
 
 
@@ -33,7 +33,7 @@ def uptime_badge(view: PageView) -> str:
     known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
     share = sum(known) / len(known) if known else None
     colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
-    return _drawn("uptime 90d", said(share), colour)
+    return _drawn("uptime 90d", percent(share), colour)
 
 
 def response_badge(view: PageView) -> str:

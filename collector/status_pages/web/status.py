@@ -27,13 +27,13 @@ from shared.clock import iso
 
 _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
-_MOST_HEARD: Final = 5
+_MOST_SPOKEN: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
 
 
 def page(view: PageView, place: PageAddresses, words: Words) -> str:
     """The status page."""
-    recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
+    recent = [incident for incident in view.past if (incident.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
 
@@ -45,8 +45,8 @@ def history(
     past: Sequence[PageIncidentDetails] | None = None,
 ) -> str:
     """The incidents by month; *past*: the history's part of this *number*, unless it is the newest."""
-    told = view.incidents if past is None else past
-    by_month = groupby(told, key=lambda one: words.month(one.row.published_at))
+    incidents = view.incidents if past is None else past
+    by_month = groupby(incidents, key=lambda incident: words.month(incident.row.published_at))
     return render(
         "history.html.j2",
         view,
@@ -153,16 +153,16 @@ def _component(view: PageView, seen: ComponentDetails, words: Words) -> dict[str
         "since": seen.unmeasured_since,
         "bars": drawn,
         "uptime": daily.uptime if daily else None,
-        "heard": _heard(daily.uptime, drawn, words) if daily else "",
+        "heard": _spoken(daily.uptime, drawn, words) if daily else "",
         "chart": chart.chart(hours, view.at),
     }
 
 
-def _heard(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
+def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
     """The bars' text for screen readers: the days as a whole, and the last outages."""
-    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_HEARD]
-    told = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
-    return "; ".join([words.uptime.format(share=words.share(uptime)), *told])
+    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_SPOKEN]
+    outages = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
+    return "; ".join([words.uptime.format(share=words.share(uptime)), *outages])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -173,9 +173,9 @@ def _phase(status: Phase, severity: str, words: Words) -> str:
     return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
 
-def _affected(told: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
+def _affected(incident: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
     """Each name marked up separately, in its own text direction."""
-    known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
+    known: Sequence[str] = [names[id_] for id_ in incident.row.components if id_ in names]
     return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)
 
 

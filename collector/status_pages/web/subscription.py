@@ -45,7 +45,7 @@ def asking(
 ) -> str:
     """The subscription form; *bad*: the invalid address that was entered."""
     s = words_of(words.tag)
-    said = SubscriptionPage(
+    content = SubscriptionPage(
         s.subscribe,
         s.subscribe_text,
         fault=fault or (s.bad_address if bad is not None else ""),
@@ -54,7 +54,7 @@ def asking(
         asks=True,
         email=bad or "",
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
 def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
@@ -65,13 +65,13 @@ def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
 
 def confirming(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
-    said = SubscriptionPage(
+    content = SubscriptionPage(
         s.confirm,
         s.confirm_text.format(address=one.email, name=one.page.name),
         press=s.confirm_press,
         action=f"/subscriptions/{one.token}/confirm",
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
 def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
@@ -96,8 +96,8 @@ def managing(one: Subscription, view: PageView, place: PageAddresses, words: Wor
 
 def saved(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The preferences after they were saved."""
-    said = _choices(one, words, words_of(words.tag).saved, done=True)
-    return _drawn(said, view, place, words)
+    content = _choices(one, words, words_of(words.tag).saved, done=True)
+    return _drawn(content, view, place, words)
 
 
 def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
@@ -120,14 +120,14 @@ def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Subsc
 
 def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words_of(words.tag)
-    said = SubscriptionPage(
+    content = SubscriptionPage(
         s.leave,
         s.leave_text.format(address=one.email, name=one.page.name),
         press=s.leave,
         action=f"/subscriptions/{one.manage}/unsubscribe",
         next=_manage(one, words),
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
 def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
@@ -146,5 +146,5 @@ def _manage(one: Subscription, words: Words) -> tuple[str, str]:
     return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
 
 
-def _drawn(said: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
-    return status.render("subscription.html.j2", view, place, words, said=said, s=words_of(words.tag))
+def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
+    return status.render("subscription.html.j2", view, place, words, content=content, s=words_of(words.tag))
