@@ -40,7 +40,9 @@ BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
         pytest.param(replace(SILENT, notified=True), LONG_AGO, None, id="its owner is notified once"),
         pytest.param(replace(BLIND, notified=True), LONG_AGO, None, id="blind and back is not back"),
         pytest.param(replace(HERE, notified=True), LONG_AGO, PresenceChange.BACK, id="it is back"),
-        pytest.param(replace(HERE, notified=True), NOW, PresenceChange.BACK, id="its owner is notified of that at once"),
+        pytest.param(
+            replace(HERE, notified=True), NOW, PresenceChange.BACK, id="its owner is notified of that at once"
+        ),
         pytest.param(
             replace(HERE, notified=True, draining=True),
             LONG_AGO,

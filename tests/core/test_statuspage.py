@@ -80,7 +80,12 @@ def test_bars_cover_each_day_once(shares: list[float | None]) -> None:
 
 
 def test_less_than_all_is_never_said_to_be_all() -> None:
-    assert [percent(share) for share in (None, 100.0, 99.9999, 0.0)] == ["unknown", "100 %", "99.99 %", "0.00 %"]
+    assert [percent(share) for share in (None, 100.0, 99.9999, 0.0)] == [
+        "unknown",
+        "100 %",
+        "99.99 %",
+        "0.00 %",
+    ]
 
 
 @given(st.integers(0, 0xFFFFFF))

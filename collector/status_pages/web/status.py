@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -20,6 +21,7 @@ from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
+from collector.status_pages.web.chart import ChartDrawing
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words.words import Words
 from shared import ids
@@ -29,6 +31,34 @@ _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
 _MOST_SPOKEN: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownComponent:
+    """A component as the page shows it; *message*: beside its status; *since*: unmeasured since then.
+
+    *spoken*: the text of its bars for screen readers.
+    """
+
+    name: str
+    description: str
+    message: str
+    status: Displayed
+    since: datetime | None
+    bars: Sequence[Bar]
+    uptime: float | None
+    spoken: str
+    chart: ChartDrawing | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """Components of one group, or those without one (*name* None); *folds*: it can be collapsed."""
+
+    name: str | None
+    folds: bool
+    status: Displayed
+    components: Sequence[ShownComponent]
 
 
 def page(view: PageView, place: PageAddresses, words: Words) -> str:
@@ -117,20 +147,20 @@ def _static(name: str) -> str:
     return files("collector.status_pages.web").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _groups(view: PageView, words: Words) -> list[dict[str, Any]]:
+def _groups(view: PageView, words: Words) -> list[ShownGroup]:
     """The components by group, groups in the order of their first component; many groups are collapsed."""
-    found: dict[str | None, list[ComponentDetails]] = {}
+    by_name: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
-        found.setdefault(seen.row.group_name, []).append(seen)
+        by_name.setdefault(seen.row.group_name, []).append(seen)
     many = len(view.components) > _FOLDED_FROM
     return [
-        {
-            "name": name,
-            "folds": many and bool(name),
-            "status": _together(group),
-            "components": [_component(view, seen, words) for seen in group],
-        }
-        for name, group in found.items()
+        ShownGroup(
+            name=name,
+            folds=many and bool(name),
+            status=_together(group),
+            components=[_component(view, seen, words) for seen in group],
+        )
+        for name, group in by_name.items()
     ]
 
 
@@ -140,22 +170,22 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
     return overall(seen.shown.status for seen in group)
 
 
-def _component(view: PageView, seen: ComponentDetails, words: Words) -> dict[str, Any]:
+def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownComponent:
     monitor = seen.row.monitor_id
     daily = view.daily.get(monitor) if monitor else None
     hours = view.hours.get(monitor, ()) if monitor else ()
     drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
-    return {
-        "name": seen.row.name,
-        "description": seen.row.description,
-        "message": seen.row.message,
-        "status": seen.displayed,
-        "since": seen.unmeasured_since,
-        "bars": drawn,
-        "uptime": daily.uptime if daily else None,
-        "heard": _spoken(daily.uptime, drawn, words) if daily else "",
-        "chart": chart.chart(hours, view.at),
-    }
+    return ShownComponent(
+        name=seen.row.name,
+        description=seen.row.description,
+        message=seen.row.message,
+        status=seen.displayed,
+        since=seen.unmeasured_since,
+        bars=drawn,
+        uptime=daily.uptime if daily else None,
+        spoken=_spoken(daily.uptime, drawn, words) if daily else "",
+        chart=chart.chart(hours, view.at),
+    )
 
 
 def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:

@@ -7,7 +7,6 @@ from collector.status_pages.service.subscriptions import Subscription
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import status
 from collector.status_pages.web.addresses import PageAddresses
-from collector.status_pages.web.subscription_words import words_of
 from collector.status_pages.web.words.words import Words
 from shared import ids
 
@@ -44,7 +43,7 @@ def asking(
     view: PageView, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = ""
 ) -> str:
     """The subscription form; *bad*: the invalid address that was entered."""
-    s = words_of(words.tag)
+    s = words.subscription
     content = SubscriptionPage(
         s.subscribe,
         s.subscribe_text,
@@ -59,12 +58,12 @@ def asking(
 
 def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
     """The same whether the address was known or not."""
-    s = words_of(words.tag)
+    s = words.subscription
     return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
 def confirming(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+    s = words.subscription
     content = SubscriptionPage(
         s.confirm,
         s.confirm_text.format(address=one.email, name=one.page.name),
@@ -75,7 +74,7 @@ def confirming(one: Subscription, view: PageView, place: PageAddresses, words: W
 
 
 def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+    s = words.subscription
     text = s.confirmed_text.format(address=one.email)
     return _drawn(
         SubscriptionPage(s.confirmed, text, next=_manage(one, words), done=True), view, place, words
@@ -83,25 +82,25 @@ def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Wo
 
 
 def over(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+    s = words.subscription
     again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
     return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
 def managing(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The subscriber's preferences, to be edited."""
-    text = words_of(words.tag).manage_text.format(address=one.email)
+    text = words.subscription.manage_text.format(address=one.email)
     return _drawn(_choices(one, words, text, done=False), view, place, words)
 
 
 def saved(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The preferences after they were saved."""
-    content = _choices(one, words, words_of(words.tag).saved, done=True)
+    content = _choices(one, words, words.subscription.saved, done=True)
     return _drawn(content, view, place, words)
 
 
 def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
-    s = words_of(words.tag)
+    s = words.subscription
     preferences, chosen = one.row.preferences, set(one.row.components)
     return SubscriptionPage(
         s.manage,
@@ -119,7 +118,7 @@ def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Subsc
 
 
 def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+    s = words.subscription
     content = SubscriptionPage(
         s.leave,
         s.leave_text.format(address=one.email, name=one.page.name),
@@ -131,7 +130,7 @@ def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Word
 
 
 def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+    s = words.subscription
     return _drawn(
         SubscriptionPage(s.left, s.left_text.format(address=one.email), done=True), view, place, words
     )
@@ -139,12 +138,12 @@ def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) 
 
 def gone(words: Words) -> str:
     """The link's subscription no longer exists."""
-    return status.missing(replace(words, missing=words_of(words.tag).gone))
+    return status.missing(replace(words, missing=words.subscription.gone))
 
 
 def _manage(one: Subscription, words: Words) -> tuple[str, str]:
-    return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
+    return words.subscription.preferences, f"/subscriptions/{one.manage}"
 
 
 def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
-    return status.render("subscription.html.j2", view, place, words, content=content, s=words_of(words.tag))
+    return status.render("subscription.html.j2", view, place, words, content=content, s=words.subscription)
