@@ -53,7 +53,7 @@ from collector.platform.storage.shares import CONNECTIONS, Shares, shares
 from collector.platform.transport import Transport
 from collector.ports import demand_free
 from collector.probes.jobs.probes import Probes
-from collector.probes.sessions.credentials import Credentials
+from collector.probes.sessions.certificates import ServerCredentials
 from collector.probes.sessions.sessions import Sessions
 from collector.warm_connections import warm
 from collector.web3.service.nodes import Nodes
@@ -205,7 +205,7 @@ def _for_probes(
 ) -> tuple[Sessions, Sequence[Loop]]:
     """The probe sessions, and the loops that assign monitors to probes."""
     probes = Probes(db, signals, since=steady.trusted_since, now=clock.now)
-    credentials = Credentials(db, keyring, names=_names(settings), now=clock.now)
+    credentials = ServerCredentials(db, keyring, names=_names(settings), now=clock.now)
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes
     )

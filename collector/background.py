@@ -40,10 +40,9 @@ from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from collector.probes.jobs.watch import ProbeWatch
-from collector.status_pages.jobs.domains import Domains
 from collector.status_pages.jobs.hooks import PageHooks
 from collector.status_pages.jobs.mails import PageMails
-from collector.status_pages.jobs.pages import StatusPages
+from collector.status_pages.jobs.pages import DomainProofs, StatusPages
 from collector.status_pages.jobs.sender import PageSender, close_all
 from collector.status_pages.service.domains import Prover
 from collector.web3.jobs import Web3
@@ -147,10 +146,10 @@ async def page_update_loops(
     public_url = settings.public_url.rstrip("/")
     hooks = PageHooks(keyring, transport, public_url=public_url)
     loops: list[Loop] = []
-    senders = [PageSender(db, "webhook", hooks.carry, most=_HOOKS_AT_ONCE, now=clock.now)]
+    senders = [PageSender(db, "webhook", hooks, most=_HOOKS_AT_ONCE, now=clock.now)]
     if mailer is not None:
         mails = PageMails(keyring, mailer, public_url=public_url)
-        senders.append(PageSender(db, "mail", mails.carry, most=_MAILS_AT_ONCE, now=clock.now))
+        senders.append(PageSender(db, "mail", mails, most=_MAILS_AT_ONCE, now=clock.now))
         if mailer.confirms:
             confirmations = Confirmations(db, mailer, public_url=public_url)
             loops.append(("confirmations", confirmations.turn, 5.0, None))
@@ -204,7 +203,7 @@ def upkeep_loops(
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
         ("flags", Flags(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
-        ("custom domains", Domains(db, Prover(transport), now=clock.now).turn, 10.0, None),
+        ("custom domains", DomainProofs(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", IncidentReopener(db, clock=clock).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),
         ("agent metrics", AgentMetrics(db, clock=clock).turn, 10.0, None),

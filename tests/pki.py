@@ -9,7 +9,7 @@ from uuid import UUID
 import grpc
 
 from collector.probes.core import authority as rules
-from collector.probes.core.authority import Authority, Trust
+from collector.probes.core.authority import Authority, TrustedAuthorities
 from probe.link import credentials as files
 from probe.link.credentials import Credentials
 from shared import pki
@@ -26,8 +26,8 @@ class Deployment:
     authority: Authority = field(default_factory=lambda: rules.new(utc_now()))
 
     @property
-    def trust(self) -> Trust:
-        return Trust([self.authority])
+    def trust(self) -> TrustedAuthorities:
+        return TrustedAuthorities([self.authority])
 
     def server(self) -> grpc.ServerCredentials:
         key, certificate = rules.server_certificate(
@@ -52,7 +52,11 @@ class Deployment:
 
 
 def certified(
-    trust: Trust, locations: Sequence[str] = ("eu",), *, probe_id: UUID | None = None, **when: Any
+    trust: TrustedAuthorities,
+    locations: Sequence[str] = ("eu",),
+    *,
+    probe_id: UUID | None = None,
+    **when: Any,
 ) -> Credentials:
     """A probe's credentials of that authority; *now*: as if they were made then."""
     key = pki.new_key()

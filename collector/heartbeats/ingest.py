@@ -17,11 +17,11 @@ from collector.heartbeats.core.heartbeat import Finding, PingSignal
 from collector.heartbeats.service import Arrived
 from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
+from collector.platform import pace
 from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
+from collector.platform.pace import PaceLimit, PaceLimiter
 from collector.platform.storage.db import Db, Tx
-from collector.probes.core import pace
-from collector.probes.core.pace import Pace, PaceLimit
 from shared.errors import Limited
 
 _MOST: Final = 1_000
@@ -50,7 +50,7 @@ class PingReceiver:
         self._pushes = pushes
         self._clock = clock
         # The limit of one collector; the rows of the heartbeats limit all of them together.
-        self._pace = Pace(_RATE.per_second, _RATE.burst)
+        self._pace = PaceLimiter(_RATE.per_second, _RATE.burst)
         self._waiting: GroupCommit[Arrived, float | None] = GroupCommit(self._carry_out, FirstCome(_MOST))
         self._others: GroupCommit[Arrived, float | None] = GroupCommit(self._commit, FirstCome(_MOST))
 

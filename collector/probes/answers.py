@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from collector.platform.answers import Example, Identifier, Warnings
+from collector.probes.core.presence import ProbeStatus
 
 Location = Annotated[str, Example("eu")]
 
@@ -49,7 +50,7 @@ class ProbeAnswer:
     """First of its locations."""
     locations: list[Location]
     """Locations that it checks from."""
-    status: Literal["online", "offline", "draining", "revoked"]
+    status: ProbeStatus
     """Whether it is connected, is handing its monitors to others or is rejected."""
     version: Annotated[str, Example("0.2.0")] | None
     """Version of the program."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from collector.platform.answers import ComponentId, Example, Identifier, MonitorId, Revision, Warnings
 from collector.status_pages.core.fields import Branding, Preferences
-from collector.status_pages.core.status_page import Phase, Severity, Status, Visibility
+from collector.status_pages.core.status_page import Phase, Severity, Status, StatusMode, Visibility
 
 Message = Annotated[str, Example("We look into it")]
 
@@ -29,7 +29,7 @@ class StatusPageComponent:
     """Position in the list."""
     status: Status
     """Status that is shown."""
-    status_mode: Literal["auto", "manual"]
+    status_mode: StatusMode
     """Whether the status follows the monitor or was set by hand."""
     status_message: Annotated[str, Example("")]
     """Text that the page shows beside the status; empty without one."""
@@ -86,7 +86,7 @@ class DomainProof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
+class PageFields:
     """Common fields of a page."""
 
     id: Annotated[str, Identifier("sp")]
@@ -120,7 +120,7 @@ class _Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageItem(_Page):
+class PageItem(PageFields):
     """A status page as lists show it."""
 
     components: Annotated[int, Example(1)]
@@ -128,7 +128,7 @@ class PageItem(_Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageAnswer(_Page):
+class PageAnswer(PageFields):
     """A status page with its components."""
 
     status: Status

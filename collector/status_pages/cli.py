@@ -11,7 +11,7 @@ from collector.platform.interruptible import run
 from collector.platform.operator import ground, operators
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service import view as status_pages_view
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import copy
 from collector.status_pages.web.words import LANGUAGES
 from shared.command import begin_with
@@ -57,7 +57,7 @@ def put(directory: Path, files: Mapping[str, bytes]) -> None:
 def _parser() -> argparse.ArgumentParser:
     usage = "tocsin status-page export SLUG DIRECTORY [--url URL] [--language CODE] [--logo FILE] [--private]"
     parser = argparse.ArgumentParser(prog="tocsin status-page", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["export"])
+    parser.add_argument("action", choices=["export"])
     parser.add_argument("slug", metavar="SLUG", help="slug of the page")
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="target directory")
     parser.add_argument("--url", type=_url, help="URL of the copy, for links in its feeds")
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _view(settings: CopySettings, slug: str) -> View:
+async def _view(settings: CopySettings, slug: str) -> PageView:
     """Load the page. Raises NotFound."""
     async with ground(operators(settings)) as here:
         view = await status_pages_view.load(here.db, "slug", slug, here.now) if is_slug(slug) else None
@@ -78,7 +78,7 @@ async def _view(settings: CopySettings, slug: str) -> View:
     return view
 
 
-def _usual(view: View, settings: CopySettings) -> str:
+def _usual(view: PageView, settings: CopySettings) -> str:
     """The page's own URL; the copy may be served there instead."""
     if view.page.domain is not None:
         return f"https://{view.page.domain}"

@@ -11,7 +11,7 @@ from collector.platform.transport import Transport
 from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.api.status_pages import PROVER
-from collector.status_pages.jobs.domains import Domains
+from collector.status_pages.jobs.pages import DomainProofs
 from collector.status_pages.service.domains import Prover
 from tests.api.client import Answer, Api
 from tests.api.monitors import rows
@@ -194,7 +194,7 @@ async def test_proofs_are_looked_for_without_being_asked_to_and_ever_less_often(
     made = await mine(api)
     transport = Transport(allow_private=True, nameservers=[names.address])
     try:
-        domains = Domains(api.context.db, Prover(transport, ()), now=api.clock)
+        domains = DomainProofs(api.context.db, Prover(transport, ()), now=api.clock)
         await domains.turn()
         assert names.asked.count(RECORD) == 1
         names.texts[RECORD] = [f"tocsin={made['id']}"]

@@ -213,7 +213,7 @@ async def test_certificates_that_are_over_are_forgotten(api: Api) -> None:
     probe_id = await joined(api, api.team_id)
     async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE probe_certificates SET not_after = now() - interval '1 s'")
-        later = enrolments.Certificate(b"s" * 20, probe_id, b"a", api.clock(), api.clock())
+        later = enrolments.IssuedCertificate(b"s" * 20, probe_id, b"a", api.clock(), api.clock())
         await enrolments.note(tx, later)
         assert await tx.fetchval("SELECT array_agg(serial) FROM probe_certificates") == [b"s" * 20]
 

@@ -12,7 +12,7 @@ from collector.platform.storage.db import Db
 from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.service import view
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from tests.api.client import Api
 from tests.api.test_status_pages import page
 from tests.api.test_status_pages_public import visit
@@ -72,7 +72,7 @@ async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) ->
     made = await page(api, slug="example")
     asked, before, let_go = view.load, asyncio.Event(), asyncio.Event()
 
-    async def slowly(*args: Any) -> View | None:
+    async def slowly(*args: Any) -> PageView | None:
         found = await asked(*args)
         before.set()
         await let_go.wait()

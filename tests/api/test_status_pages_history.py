@@ -43,7 +43,7 @@ async def told(api: Api, page_id: str, titles: Sequence[str], *, resolved: bool 
                 team_id=api.team_id, id=ids.uuid7(), incident_id=id_, status=one.status,
                 message=f"Of {title}", at=at,
             )  # fmt: skip
-            await table.say(tx, said)
+            await table.add_update(tx, said)
 
 
 def titles(body: bytes) -> list[str]:

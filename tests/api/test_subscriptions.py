@@ -17,7 +17,7 @@ from collector.platform.seal import Keyring
 from collector.status_pages.core import links as statuspage_links
 from collector.status_pages.service import subscriptions
 from collector.status_pages.web import words
-from collector.status_pages.web.subscription_words import words_of
+from collector.status_pages.web.words import LANGUAGES
 from shared.tokens import new_key
 from tests.api.client import Answer, Api
 from tests.api.conftest import PUBLIC_URL
@@ -337,7 +337,7 @@ async def test_a_page_has_no_more_strangers_asked_than_it_should(
 
 @pytest.mark.parametrize("language", sorted(words.LANGUAGES))
 def test_every_language_has_its_own_words_for_the_same_blanks(language: str) -> None:
-    english, own = words_of("en"), words_of(language)
+    english, own = LANGUAGES["en"].subscription, LANGUAGES[language].subscription
 
     for field in fields(english):
         here, there = getattr(english, field.name), getattr(own, field.name)

@@ -1,4 +1,4 @@
-"""When the owner of a probe is told that it is gone, sees nothing, or is back."""
+"""When the owner of a probe is notified that it is gone, sees nothing, or is back."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ NOW = utc_now()
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 LONG_AGO = NOW - timedelta(hours=1)
 
-HERE = Presence(NOW - SECOND, None, stopped=False, blind_since=None, draining=False, told=False)
+HERE = Presence(NOW - SECOND, None, stopped=False, blind_since=None, draining=False, notified=False)
 SILENT = replace(HERE, seen_at=NOW - 2 * MINUTE)
 ENDED = replace(HERE, seen_at=NOW - 3 * MINUTE, ended_at=NOW - 2 * MINUTE)
 BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
@@ -37,18 +37,20 @@ BLIND = replace(HERE, blind_since=NOW - 2 * MINUTE)
         ),
         pytest.param(BLIND, NOW - MINUTE, None, id="so does blindness"),
         pytest.param(replace(SILENT, draining=True), LONG_AGO, None, id="one that drains is meant to go"),
-        pytest.param(replace(SILENT, told=True), LONG_AGO, None, id="it is told once"),
-        pytest.param(replace(BLIND, told=True), LONG_AGO, None, id="blind and back is not back"),
-        pytest.param(replace(HERE, told=True), LONG_AGO, PresenceChange.BACK, id="it is back"),
-        pytest.param(replace(HERE, told=True), NOW, PresenceChange.BACK, id="that is told at once"),
+        pytest.param(replace(SILENT, notified=True), LONG_AGO, None, id="its owner is notified once"),
+        pytest.param(replace(BLIND, notified=True), LONG_AGO, None, id="blind and back is not back"),
+        pytest.param(replace(HERE, notified=True), LONG_AGO, PresenceChange.BACK, id="it is back"),
         pytest.param(
-            replace(HERE, told=True, draining=True),
+            replace(HERE, notified=True), NOW, PresenceChange.BACK, id="its owner is notified of that at once"
+        ),
+        pytest.param(
+            replace(HERE, notified=True, draining=True),
             LONG_AGO,
             PresenceChange.BACK,
             id="of one that drains, too",
         ),
         pytest.param(
-            replace(SILENT, seen_at=NOW + 5 * MINUTE, told=True),
+            replace(SILENT, seen_at=NOW + 5 * MINUTE, notified=True),
             LONG_AGO,
             None,
             id="heard in the future: a clock was set, and nobody knows",

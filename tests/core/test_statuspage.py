@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.status_pages.core.bars import DAYS, WIDTH, bars, said
+from collector.status_pages.core.bars import DAYS, WIDTH, bars, percent
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.gate import OPEN_FOR, admits, ticket
 from collector.status_pages.core.status_page import (
@@ -80,7 +80,12 @@ def test_bars_cover_each_day_once(shares: list[float | None]) -> None:
 
 
 def test_less_than_all_is_never_said_to_be_all() -> None:
-    assert [said(share) for share in (None, 100.0, 99.9999, 0.0)] == ["unknown", "100 %", "99.99 %", "0.00 %"]
+    assert [percent(share) for share in (None, 100.0, 99.9999, 0.0)] == [
+        "unknown",
+        "100 %",
+        "99.99 %",
+        "0.00 %",
+    ]
 
 
 @given(st.integers(0, 0xFFFFFF))

@@ -66,7 +66,7 @@ async def update(db: Db, who: Actor, page: StatusPage, id_: UUID, status: str, *
 
 def mails(db: Db, url: str, most: int = 8, keyring: Keyring = KEYRING, **mailer: Any) -> PageSender:
     carrier = PageMails(keyring, Mailer(url, SENDER, **mailer), public_url=PUBLIC_URL)
-    return PageSender(db, "mail", carrier.carry, most=most, now=utc_now)
+    return PageSender(db, "mail", carrier, most=most, now=utc_now)
 
 
 @asynccontextmanager

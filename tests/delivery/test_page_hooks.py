@@ -37,7 +37,7 @@ async def hooks(db: Db, *, allow_private: bool = True) -> AsyncIterator[PageSend
     """Two who send, at work; one of them."""
     transport = Transport(allow_private=allow_private)
     carrier = PageHooks(KEYRING, transport, public_url=PUBLIC_URL)
-    senders = [PageSender(db, "webhook", carrier.carry, most=8, now=utc_now) for _ in range(2)]
+    senders = [PageSender(db, "webhook", carrier, most=8, now=utc_now) for _ in range(2)]
     try:
         async with at_work(*senders):
             yield senders[0]

@@ -18,7 +18,7 @@ from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.probes.service.assignments import place
-from collector.probes.sessions.credentials import Credentials
+from collector.probes.sessions.certificates import ServerCredentials
 from collector.probes.sessions.sessions import Sessions
 from collector.web3.service.nodes import NONE, Nodes
 from probe.link.credentials import Credentials as ProbeCredentials
@@ -48,7 +48,7 @@ class Collector:
     writer: ResultWriter
     signals: Signals
     keyring: Keyring
-    credentials: Credentials
+    credentials: ServerCredentials
     port: int
     team_id: int
     changes: int = 0
@@ -86,7 +86,7 @@ async def collecting(
     def changed() -> None:
         collector.changes += 1
 
-    credentials = Credentials(db, keyring, names=["127.0.0.1"], now=utc_now)
+    credentials = ServerCredentials(db, keyring, names=["127.0.0.1"], now=utc_now)
     sessions = Sessions(db, writer, signals, keyring, credentials, changed=changed, now=utc_now, nodes=nodes)
     port = await sessions.start("127.0.0.1:0")
     team_id = await make_team(db, utc_now())

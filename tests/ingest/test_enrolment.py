@@ -169,7 +169,7 @@ async def test_the_secret_is_not_told_to_a_server_of_another_deployment(
     collector: Collector, tmp_path: Path
 ) -> None:
     async with collector.db.transaction() as tx:
-        foreign = rules.Trust([rules.new(utc_now())])
+        foreign = rules.TrustedAuthorities([rules.new(utc_now())])
         _, token = await join_tokens.issue(tx, foreign, team_id=None, locations=["eu"], now=utc_now())
 
     with pytest.raises(CannotStart, match="not of the deployment"):
@@ -235,7 +235,7 @@ async def test_a_name_that_the_newcomers_key_signed_opens_nothing(collector: Col
     everybodys = rules.Authority(
         x509.load_pem_x509_certificate(pki.NEWCOMER), pki.read_key(pki.newcomer_key()), utc_now()
     )
-    forged = certified(rules.Trust([everybodys]), probe_id=identity(said))
+    forged = certified(rules.TrustedAuthorities([everybodys]), probe_id=identity(said))
     bundle = collector.credentials.trust.bundle
 
     code, _ = await refusal(
@@ -253,7 +253,7 @@ async def test_a_certificate_that_does_not_count_makes_no_connection(
     await enrolled(collector, said)
     trust = collector.credentials.trust
     bad = (
-        certified(rules.Trust([rules.new(utc_now())]), probe_id=identity(said))
+        certified(rules.TrustedAuthorities([rules.new(utc_now())]), probe_id=identity(said))
         if fault == "foreign"
         else certified(trust, probe_id=identity(said), now=utc_now() - 2 * DAY)
     )

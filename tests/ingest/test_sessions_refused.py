@@ -5,7 +5,7 @@ import pytest
 import structlog
 
 from collector.platform.storage.db import Db
-from collector.probes.sessions.refused import Refusals
+from collector.probes.sessions.refusals import Refusals
 from tests.ingest.peer import collecting, enrolled, hello, refusal
 
 

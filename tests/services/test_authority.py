@@ -9,7 +9,7 @@ from cryptography import x509
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.probes.core import authority as rules
-from collector.probes.core.authority import Trust
+from collector.probes.core.authority import TrustedAuthorities
 from collector.probes.service import authority
 from collector.probes.storage import authorities
 from shared import pki
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.races
 NOW = utc_now()
 
 
-def prints(trust: Trust) -> list[bytes]:
+def prints(trust: TrustedAuthorities) -> list[bytes]:
     return [one.fingerprint for one in trust.authorities]
 
 
-def certificate(trust: Trust) -> x509.Certificate:
+def certificate(trust: TrustedAuthorities) -> x509.Certificate:
     key = pki.new_key().public_key()
     return rules.probe_certificate(trust.probe_signer(NOW), key, uuid7(), ["eu"], NOW)
 
@@ -55,7 +55,7 @@ async def test_its_key_lies_sealed_in_the_database(db: Db) -> None:
 async def test_a_certificate_of_another_deployment_is_not_ours(db: Db) -> None:
     trust = await authority.trust(db, Keyring.parse(new_key()), NOW)
 
-    assert not trust.signed(certificate(Trust([rules.new(NOW)])))
+    assert not trust.signed(certificate(TrustedAuthorities([rules.new(NOW)])))
 
 
 async def test_the_newcomers_own_signature_makes_no_certificate_ours(db: Db) -> None:
@@ -63,7 +63,7 @@ async def test_the_newcomers_own_signature_makes_no_certificate_ours(db: Db) -> 
     anchor = x509.load_pem_x509_certificate(pki.NEWCOMER)
     everybodys = rules.Authority(anchor, pki.read_key(pki.newcomer_key()), NOW)
 
-    assert not trust.signed(certificate(Trust([everybodys])))
+    assert not trust.signed(certificate(TrustedAuthorities([everybodys])))
     assert not trust.signed(anchor)
 
 

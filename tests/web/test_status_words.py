@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collector.status_pages.core.status_page import STATUSES
-from collector.status_pages.web.words import ENGLISH, LANGUAGES, wanted
+from collector.status_pages.web.words import ENGLISH, LANGUAGES, negotiated
 from collector.status_pages.web.words.words import Words
 
 PART = re.compile(r"\{\w*\}")
@@ -93,9 +93,9 @@ def test_less_than_all_is_never_said_to_be_all(tag: str, share: float) -> None:
     ],
 )
 def test_a_visitor_gets_the_language_that_is_wanted_most(accept: str, tag: str) -> None:
-    assert wanted(accept).tag == tag
+    assert negotiated(accept).tag == tag
 
 
 @given(st.text(max_size=300))
 def test_any_header_is_answered_in_some_language(accept: str) -> None:
-    assert wanted(accept).tag in LANGUAGES
+    assert negotiated(accept).tag in LANGUAGES

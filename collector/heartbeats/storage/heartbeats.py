@@ -9,9 +9,9 @@ from uuid import UUID
 import asyncpg
 
 from collector.heartbeats.core.heartbeat import Beat, PingSchedule
+from collector.platform.pace import PaceLimit
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import patiently
-from collector.probes.core.pace import PaceLimit
 from shared.clock import EPOCH
 
 _MS = timedelta(milliseconds=1)

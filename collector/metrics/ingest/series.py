@@ -12,9 +12,9 @@ from uuid import UUID
 from collector.metrics.core import series as core
 from collector.metrics.core.conditions import Observed
 from collector.metrics.core.series import BadSeries, Labels, SeriesState
+from collector.platform import pace
 from collector.platform.bucket import BucketState
-from collector.probes.core import pace
-from collector.probes.core.pace import PaceLimit
+from collector.platform.pace import PaceLimit
 from shared.clock import EPOCH
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus

@@ -1,7 +1,6 @@
 """Probes that serve the team: list, read, rename, drain and revoke."""
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from aiohttp import web
@@ -10,6 +9,7 @@ from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.probes.answers import ProbeAnswer, ProbeCertificate, ProbeLoad
 from collector.probes.service import probes
 from collector.probes.storage.reads import Probe
 from shared import ids
@@ -22,7 +22,7 @@ async def list_(request: web.Request) -> web.Response:
     context = context_of(request)
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await probes.page(context.db, caller(request).team_id, limit, offset)
-    shown = [_shown(one, context.now()) for one in found]
+    shown = [_shown(probe, context.now()) for probe in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
@@ -74,31 +74,38 @@ def _id(request: web.Request) -> UUID:
     return path_id(request, "prb", probes.WHAT)
 
 
-def _shown(one: Probe, now: datetime) -> dict[str, Any]:
-    said = one.vitals
-    certificate = {"serial": one.serial.hex(), "notAfter": one.not_after} if one.serial else None
-    return {
-        "id": ids.show("prb", one.probe_id),
-        "name": one.name,
-        "location": one.locations[0] if one.locations else None,
-        "locations": one.locations,
-        "status": one.status(now),
-        "version": one.version or None,
-        "lastSeenAt": one.seen_at,
-        "blindSince": one.blind_since,
-        "clockSkewMs": said.get("skewMs"),
-        "load": {
-            "monitors": one.assigned,
-            "running": said.get("running", 0),
-            "skipped": said.get("skipped", 0),
-            "lateMs": said.get("lateUsMax", 0) / 1000,
-            "spoolBatches": said.get("spoolBatches", 0),
-            "spoolBytes": said.get("spoolBytes", 0),
-        },
-        "certificate": certificate,
-        "shared": one.team_id is None,
-        "standsIn": one.stands_in,
-        "drainingSince": one.draining_at,
-        "revokedAt": one.revoked_at,
-        "createdAt": one.created_at,
-    }
+def _shown(probe: Probe, now: datetime) -> ProbeAnswer:
+    return ProbeAnswer(
+        id=ids.show("prb", probe.probe_id),
+        name=probe.name,
+        location=probe.locations[0] if probe.locations else None,
+        locations=list(probe.locations),
+        status=probe.status(now),
+        version=probe.version or None,
+        last_seen_at=probe.seen_at,
+        blind_since=probe.blind_since,
+        clock_skew_ms=probe.vitals.get("skewMs"),
+        load=_load(probe),
+        certificate=_certificate(probe),
+        shared=probe.team_id is None,
+        stands_in=probe.stands_in,
+        draining_since=probe.draining_at,
+        revoked_at=probe.revoked_at,
+        created_at=probe.created_at,
+    )
+
+
+def _load(probe: Probe) -> ProbeLoad:
+    vitals = probe.vitals
+    return ProbeLoad(
+        monitors=probe.assigned,
+        running=vitals.get("running", 0),
+        skipped=vitals.get("skipped", 0),
+        late_ms=vitals.get("lateUsMax", 0) / 1000,
+        spool_batches=vitals.get("spoolBatches", 0),
+        spool_bytes=vitals.get("spoolBytes", 0),
+    )
+
+
+def _certificate(probe: Probe) -> ProbeCertificate | None:
+    return ProbeCertificate(serial=probe.serial.hex(), not_after=probe.not_after) if probe.serial else None

@@ -1,22 +1,24 @@
 """Join tokens of the team's own probes: list, create, delete. The token is shown once."""
 
-from typing import Any
+from dataclasses import fields
 
 from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import body, no_content, ok, path_id, warned
+from collector.http.request_data import body, no_content, ok, path_id
 from collector.platform.validation.validation import ignored
+from collector.probes.answers import CreatedJoinToken, JoinTokenAnswer
 from collector.probes.service import join_tokens
-from collector.probes.storage.join_tokens import JoinToken
+from collector.probes.service.join_tokens import NewJoinToken
+from collector.probes.storage.join_tokens import JoinTokenRow
 from shared import ids
 
 
 async def list_(request: web.Request) -> web.Response:
     found = await join_tokens.list_(context_of(request).db, caller(request).team_id)
-    return pages.of_all(request, [_shown(one) for one in found])
+    return pages.of_all(request, [_shown(token) for token in found])
 
 
 async def create(request: web.Request) -> web.Response:
@@ -24,7 +26,7 @@ async def create(request: web.Request) -> web.Response:
     made = await join_tokens.create(
         context.db, context.keyring, actor(request), await body(request), context.now()
     )
-    return ok(warned({**_shown(made.token), "token": made.text}, ignored(made.unknown)), status=201)
+    return ok(_created(made), status=201)
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -33,12 +35,21 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-def _shown(one: JoinToken) -> dict[str, Any]:
-    return {
-        "id": ids.show("tok", one.id),
-        "locations": one.locations,
-        "uses": one.uses,
-        "used": one.used,
-        "createdAt": one.created_at,
-        "expiresAt": one.expires_at,
-    }
+def _shown(token: JoinTokenRow) -> JoinTokenAnswer:
+    return JoinTokenAnswer(
+        id=ids.show("tok", token.id),
+        locations=list(token.locations),
+        uses=token.uses,
+        used=token.used,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+    )
+
+
+def _created(made: NewJoinToken) -> CreatedJoinToken:
+    shown = _shown(made.token)
+    return CreatedJoinToken(
+        **{field.name: getattr(shown, field.name) for field in fields(shown)},
+        token=made.text,
+        warnings=ignored(made.unknown) or None,
+    )

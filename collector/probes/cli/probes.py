@@ -22,7 +22,7 @@ _COLUMNS = ("ID", "NAME", "LOCATIONS", "STATUS", "VERSION", "LAST SEEN", "CERTIF
 def main(argv: list[str]) -> int:
     """Run the command and print the result."""
     own, settings = read(_parser(), argv, _lacks)
-    for line in run(_do(settings, own.deed, own.probe)):
+    for line in run(_do(settings, own.action, own.probe)):
         print(line)  # noqa: T201 - the answer
     return 0
 
@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     usage = "tocsin probes list | drain PROBE | undrain PROBE | revoke PROBE"
     parser = argparse.ArgumentParser(prog="tocsin probes", usage=usage, allow_abbrev=False)
     parser.add_argument(
-        "deed",
+        "action",
         choices=["list", "drain", "undrain", "revoke"],
         help="drain: move its checks to other probes; undrain: move them back; revoke: permanently",
     )
@@ -40,26 +40,26 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
-    deed, probe = values.get("deed"), values.get("probe")
-    if deed is not None and (probe is None) != (deed == "list"):
+    action, probe = values.get("action"), values.get("probe")
+    if action is not None and (probe is None) != (action == "list"):
         yield f"PROBE: {'is not asked for by list' if probe else 'is required'}"
 
 
-async def _do(settings: OperatorSettings, deed: str, named: str | None) -> list[str]:
+async def _do(settings: OperatorSettings, action: str, named: str | None) -> list[str]:
     async with ground(settings) as here:
         found = await probes.all_(here.db)
         if named is None:
             return _table(found, here.now)
         probe_id = _meant(found, named)
-        await _change(here, deed, probe_id)
-    return [f"{ids.show('prb', probe_id)}: {deed}{'ed' if deed != 'revoke' else 'd'}"]
+        await _change(here, action, probe_id)
+    return [f"{ids.show('prb', probe_id)}: {action}{'ed' if action != 'revoke' else 'd'}"]
 
 
-async def _change(here: OpenDatabase, deed: str, probe_id: UUID) -> None:
-    if deed == "revoke":
+async def _change(here: OpenDatabase, action: str, probe_id: UUID) -> None:
+    if action == "revoke":
         await probes.revoke(here.db, operator(), probe_id, here.now)
     else:
-        await probes.drain(here.db, operator(), probe_id, here.now if deed == "drain" else None)
+        await probes.drain(here.db, operator(), probe_id, here.now if action == "drain" else None)
 
 
 def _meant(found: Sequence[Probe], named: str) -> UUID:

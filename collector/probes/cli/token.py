@@ -23,7 +23,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     usage = "tocsin probe-token create --location LOCATION [--uses NUMBER] [--ttl TIME]"
     parser = argparse.ArgumentParser(prog="tocsin probe-token", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("action", choices=["create"])
     parser.add_argument(
         "--location",
         required=True,

@@ -44,7 +44,7 @@ class ProbeCandidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ProbePool:
     """The probes that may check one team's monitors of one type at one location.
 
     *able* may keep their assignments, *at_work* are the connected ones among them, which can hand over
@@ -57,7 +57,9 @@ class Pool:
     own: bool
 
 
-def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: str, now: datetime) -> Pool:
+def pool(
+    probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: str, now: datetime
+) -> ProbePool:
     """The pool of a location; stand-ins count only if it has had no probe of its own for long."""
     fit = [probe for probe in probes if probe.serves(team_id, type_)]
     own = [probe for probe in fit if location in probe.locations]
@@ -66,7 +68,7 @@ def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: s
     alive = [probe for probe in able if probe.alive(now)]
     # A draining probe keeps what no other probe can check.
     chosen_from = [probe for probe in alive if not probe.draining] or alive
-    return Pool(
+    return ProbePool(
         able=frozenset(probe.probe_id for probe in able),
         at_work=frozenset(probe.probe_id for probe in alive if not probe.ended),
         live=tuple((probe.probe_id, _seed(probe.probe_id)) for probe in chosen_from),
@@ -75,7 +77,7 @@ def pool(probes: Iterable[ProbeCandidate], team_id: int, type_: str, location: s
 
 
 def choose(
-    pool: Pool, monitor: int, location: int, holder: UUID | None, *, patient: bool = False
+    pool: ProbePool, monitor: int, location: int, holder: UUID | None, *, patient: bool = False
 ) -> UUID | None:
     """The probe that should check *monitor* at *location*; *holder* checks it now.
 

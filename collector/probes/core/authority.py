@@ -40,7 +40,7 @@ class Authority:
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class TrustedAuthorities:
     """All current authorities, oldest first.
 
     The oldest signs for servers, since every probe knows it; the youngest settled one signs for probes.

@@ -17,12 +17,21 @@ class PresenceChange(StrEnum):
     BACK = "back"
 
 
+class ProbeStatus(StrEnum):
+    """Whether a probe is connected, hands its monitors to others or is rejected."""
+
+    ONLINE = "online"
+    OFFLINE = "offline"
+    DRAINING = "draining"
+    REVOKED = "revoked"
+
+
 @dataclass(frozen=True, slots=True)
 class Presence:
     """The presence data of a probe that was connected at least once.
 
     *ended_at*: end of its last session; *stopped*: the probe ended it. *blind_since*: none of its canaries
-    has answered since. *told*: its owner was notified that it is offline.
+    has answered since. *notified*: its owner was notified that it is offline.
     """
 
     seen_at: datetime
@@ -30,7 +39,7 @@ class Presence:
     stopped: bool
     blind_since: datetime | None
     draining: bool
-    told: bool
+    notified: bool
 
     def live(self, now: datetime) -> bool:
         return self.ended_at is None and abs(now - self.seen_at) < LIVE
@@ -45,7 +54,7 @@ def change(
     draining probe is expected to go offline.
     """
     sees = one.blind_since is None
-    if one.told:
+    if one.notified:
         return PresenceChange.BACK if sees and one.live(now) else None
     if one.draining:
         return None

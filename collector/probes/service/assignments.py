@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.platform import signals
 from collector.platform.storage.db import Tx
-from collector.probes.core.assignment import Pool, ProbeCandidate, choose, pool
+from collector.probes.core.assignment import ProbeCandidate, ProbePool, choose, pool
 from collector.probes.storage import plans, probes
 from collector.web3.storage import writes
 
@@ -44,7 +44,7 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
             await plans.drop(tx, monitor, list(after))
             await writes.let_go(tx, monitor, list(after))
     concerned = {probe for probe in (*before.values(), *after.values()) if probe}
-    await _tell(tx, "plan", [(probe, monitor) for probe in concerned])
+    await _signal(tx, "plan", [(probe, monitor) for probe in concerned])
     return unserved
 
 
@@ -80,7 +80,7 @@ async def place_new(
                 without[name] = chosen is not None
         unserved.append(without)
     await plans.put_new(tx, revision, *map(list, zip(*rows, strict=True)))
-    await _tell(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
+    await _signal(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
     return unserved
 
 
@@ -120,7 +120,7 @@ async def rebalance(
             asks = gently and held.probe_id in here.at_work and held not in overdue
             (asked if asks else moves).append((held, chosen))
     await _move(tx, moves)
-    await _tell(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
+    await _signal(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
     return Moves(len(moves), [held for held, _ in asked])
 
 
@@ -155,7 +155,7 @@ async def stop(tx: Tx, probe_id: UUID, checks: Sequence[tuple[int, int]]) -> lis
             [probe for _, _, probe in places],
         )
         await plans.note_stopped(tx, monitors)
-        await _tell(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
+        await _signal(tx, "plan", ((probe, monitor) for monitor, _, probe in places))
     return monitors
 
 
@@ -169,9 +169,9 @@ class _Pools:
         self._known = known
         self._now = now
         self._teams = {probe.team_id for probe in known}
-        self._made: dict[tuple[int, str, str], Pool] = {}
+        self._made: dict[tuple[int, str, str], ProbePool] = {}
 
-    def of(self, team_id: int, type_: str, location: str) -> Pool:
+    def of(self, team_id: int, type_: str, location: str) -> ProbePool:
         key = (team_id if team_id in self._teams else 0, type_, location)
         here = self._made.get(key)
         if here is None:
@@ -188,10 +188,10 @@ async def _move(tx: Tx, moves: Sequence[_Move]) -> None:
             [probe for _, probe in moves],
         )
         both = ((probe, held.monitor) for held, chosen in moves for probe in (held.probe_id, chosen))
-        await _tell(tx, "plan", both)
+        await _signal(tx, "plan", both)
 
 
-async def _tell(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
+async def _signal(tx: Tx, kind: str, changes: Iterable[tuple[UUID | None, int]]) -> None:
     """Signal the affected monitors of each probe, a bounded number per signal."""
     monitors: defaultdict[UUID, list[int]] = defaultdict(list)
     for probe, monitor in changes:

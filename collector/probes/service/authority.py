@@ -7,13 +7,13 @@ from cryptography import x509
 from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import authority as rules
-from collector.probes.core.authority import Authority, Trust
+from collector.probes.core.authority import Authority, TrustedAuthorities
 from collector.probes.storage import authorities
 from collector.probes.storage.authorities import AuthorityRow
 from shared import pki
 
 
-async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
+async def trust(db: Db, keyring: Keyring, now: datetime) -> TrustedAuthorities:
     """The current authorities; creates the first one, and a successor when one is due.
 
     Raises Unsealable if their key is sealed with a missing key.
@@ -27,7 +27,7 @@ async def trust(db: Db, keyring: Keyring, now: datetime) -> Trust:
         return await _settle(tx, keyring, now)
 
 
-async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> Trust:
+async def _settle(tx: Tx, keyring: Keyring, now: datetime) -> TrustedAuthorities:
     """Of several collectors that find none, or an outlived one, only one creates the next."""
     await authorities.lock(tx)
     # An authority stays as long as one of its certificates may be valid.
@@ -53,8 +53,8 @@ async def add(tx: Tx, keyring: Keyring, now: datetime) -> AuthorityRow:
     return row
 
 
-def _trust(rows: list[AuthorityRow], keyring: Keyring) -> Trust:
-    return Trust([_opened(row, keyring) for row in rows])
+def _trust(rows: list[AuthorityRow], keyring: Keyring) -> TrustedAuthorities:
+    return TrustedAuthorities([_opened(row, keyring) for row in rows])
 
 
 def _opened(row: AuthorityRow, keyring: Keyring) -> Authority:

@@ -11,11 +11,11 @@ from collector.platform import audit
 from collector.platform.access import DEPLOYMENT, Actor
 from collector.platform.storage.db import Db, Tx
 from collector.probes.core import authority as rules
-from collector.probes.core.authority import Trust
+from collector.probes.core.authority import TrustedAuthorities
 from collector.probes.service.join_tokens import hash_of
 from collector.probes.storage import enrolments, join_tokens
-from collector.probes.storage.enrolments import Certificate, Enrolled
-from collector.probes.storage.join_tokens import JoinToken
+from collector.probes.storage.enrolments import Enrolled, IssuedCertificate
+from collector.probes.storage.join_tokens import JoinTokenRow
 from shared import ids, pki
 from shared.clock import iso
 from shared.errors import Forbidden, Unauthorized
@@ -35,7 +35,7 @@ class Issued:
 
 async def enrol(
     db: Db,
-    trust: Trust,
+    trust: TrustedAuthorities,
     *,
     secret: bytes,
     csr: bytes,
@@ -64,7 +64,7 @@ async def enrol(
         return await _issue(tx, trust, probe, key, now)
 
 
-async def renew(db: Db, trust: Trust, *, probe_id: UUID, csr: bytes, now: datetime) -> Issued:
+async def renew(db: Db, trust: TrustedAuthorities, *, probe_id: UUID, csr: bytes, now: datetime) -> Issued:
     """A certificate for another day. Raises Unauthorized, Forbidden and Invalid."""
     async with db.transaction() as tx:
         probe = await enrolments.one(tx, probe_id)
@@ -77,7 +77,7 @@ async def renew(db: Db, trust: Trust, *, probe_id: UUID, csr: bytes, now: dateti
         return await _issue(tx, trust, probe, key, now)
 
 
-async def _use(tx: Tx, token: JoinToken, key_hash: bytes, now: datetime) -> bool:
+async def _use(tx: Tx, token: JoinTokenRow, key_hash: bytes, now: datetime) -> bool:
     """Use the token; False if the same key used it before, because its answer was lost or late."""
     if await join_tokens.used_by(tx, token.id, key_hash):
         return False
@@ -87,13 +87,13 @@ async def _use(tx: Tx, token: JoinToken, key_hash: bytes, now: datetime) -> bool
     return True
 
 
-async def _record(tx: Tx, token: JoinToken, probe: Enrolled, name: str) -> None:
+async def _record(tx: Tx, token: JoinTokenRow, probe: Enrolled, name: str) -> None:
     team_id = DEPLOYMENT if token.team_id is None else token.team_id
     by = Actor(team_id, ids.show("tok", token.id), "Join token", "system")
     await audit.record(tx, by, "enrol", "probe", ids.show("prb", probe.probe_id), name=name)
 
 
-async def _probe(tx: Tx, token: JoinToken, key_hash: bytes) -> Enrolled:
+async def _probe(tx: Tx, token: JoinTokenRow, key_hash: bytes) -> Enrolled:
     """The probe to enrol with *token*: a new one, or the one with this key, with the token's settings."""
     known = await enrolments.with_key(tx, key_hash)
     if known is not None:
@@ -110,13 +110,15 @@ async def _probe(tx: Tx, token: JoinToken, key_hash: bytes) -> Enrolled:
 
 
 async def _issue(
-    tx: Tx, trust: Trust, probe: Enrolled, key: ec.EllipticCurvePublicKey, now: datetime
+    tx: Tx, trust: TrustedAuthorities, probe: Enrolled, key: ec.EllipticCurvePublicKey, now: datetime
 ) -> Issued:
     signer = trust.probe_signer(now)
     made = rules.probe_certificate(signer, key, probe.probe_id, probe.locations, now)
     await enrolments.note(
         tx,
-        Certificate(pki.serial(made), probe.probe_id, signer.fingerprint, now, made.not_valid_after_utc),
+        IssuedCertificate(
+            pki.serial(made), probe.probe_id, signer.fingerprint, now, made.not_valid_after_utc
+        ),
     )
     return Issued(probe.probe_id, pki.pem(made), trust.bundle)
 

@@ -15,10 +15,10 @@ from collector.platform.access import Actor
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db, Tx
 from collector.platform.validation.validation import check
-from collector.probes.core.authority import Trust
+from collector.probes.core.authority import TrustedAuthorities
 from collector.probes.service import authority
 from collector.probes.storage import join_tokens as table
-from collector.probes.storage.join_tokens import JoinToken
+from collector.probes.storage.join_tokens import JoinTokenRow
 from shared import ids, join_tokens
 from shared.errors import NotFound
 from shared.ids import uuid7
@@ -60,7 +60,7 @@ class JoinTokenRequest:
 class NewJoinToken:
     """A new token, its secret text, and the ignored fields of the request."""
 
-    token: JoinToken
+    token: JoinTokenRow
     text: str
     unknown: list[str]
 
@@ -90,7 +90,7 @@ async def create(
 
 async def issue(
     tx: Tx,
-    trust: Trust,
+    trust: TrustedAuthorities,
     *,
     team_id: int | None,
     locations: Sequence[str],
@@ -98,17 +98,17 @@ async def issue(
     uses: int = 1,
     life: timedelta = USUAL_LIFE,
     may_stand_in: bool = False,
-) -> tuple[JoinToken, str]:
+) -> tuple[JoinTokenRow, str]:
     """Create a token; its text is not stored. *team_id* None: its probes serve every team."""
     fingerprint = trust.server_signer.fingerprint
     made = join_tokens.new(fingerprint)
-    token = JoinToken(uuid7(), team_id, locations, may_stand_in, uses, 0, now, now + life)
+    token = JoinTokenRow(uuid7(), team_id, locations, may_stand_in, uses, 0, now, now + life)
     await table.sweep(tx, now - _SHOWN)
     await table.insert(tx, token, hash_of(made.secret), fingerprint)
     return token, join_tokens.show(made)
 
 
-async def list_(db: Db, team_id: int) -> list[JoinToken]:
+async def list_(db: Db, team_id: int) -> list[JoinTokenRow]:
     async with db.connection() as tx:
         return await table.of_team(tx, team_id)
 
@@ -121,7 +121,7 @@ async def delete(db: Db, who: Actor, id_: UUID) -> None:
         await audit.record(tx, who, "delete", "probe-token", ids.show("tok", id_))
 
 
-async def record(tx: Tx, who: Actor, action: str, token: JoinToken) -> None:
+async def record(tx: Tx, who: Actor, action: str, token: JoinTokenRow) -> None:
     """Add an entry to the audit log."""
     named = f"for {', '.join(token.locations)}"
     await audit.record(tx, who, action, "probe-token", ids.show("tok", token.id), name=named)

@@ -21,22 +21,22 @@ async def notify_owners(
     *since*: a collector has listened without interruption since then.
     """
     changes: list[PresenceChange] = []
-    told: list[Event] = []
+    notices: list[Event] = []
     for watched in await table.lock(tx, probe_ids, now):
         what = change(watched.presence, since, now)
         if what is not None:
             changes.append(what)
             back = what is PresenceChange.BACK
-            told += await (_back(tx, watched, now) if back else _gone(tx, watched, what, now))
+            notices += await (_back(tx, watched, now) if back else _gone(tx, watched, what, now))
     # All at once: other writers lock the teams' event positions in the same order.
-    await events.append_all(tx, told, now)
+    await events.append_all(tx, notices, now)
     return changes
 
 
 async def _gone(tx: Tx, watched: WatchedProbe, why: PresenceChange, now: datetime) -> list[Event]:
     audience = await table.audience(tx, watched)
     await table.save(tx, watched.probe_id, why, now)
-    await table.told(tx, watched.probe_id, list(audience), now)
+    await table.note_notified(tx, watched.probe_id, list(audience), now)
     about = _about(watched, why)
     return [
         Event(
@@ -50,7 +50,7 @@ async def _gone(tx: Tx, watched: WatchedProbe, why: PresenceChange, now: datetim
 
 
 async def _back(tx: Tx, watched: WatchedProbe, now: datetime) -> list[Event]:
-    teams = await table.untell(tx, watched.probe_id)
+    teams = await table.forget_notified(tx, watched.probe_id)
     await table.save(tx, watched.probe_id, None, now)
     about = _about(watched, watched.offline or "")
     since = watched.changed_at or now

@@ -13,8 +13,7 @@ from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from collector.probes.sessions.clock import ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
-from collector.probes.sessions.outbox import Outbox
-from collector.probes.sessions.queue import SlimQueue
+from collector.probes.sessions.queue import Outbox, SlimQueue
 from collector.probes.storage import probes
 from shared.errors import TocsinError, Unavailable
 from shared.wire import convert

@@ -13,10 +13,9 @@ from collector.probes.core.assignment import LIVE
 from collector.probes.service.sessions import Accepted
 from collector.probes.sessions.batches import Batches
 from collector.probes.sessions.clock import Moment, ProbeClock, moment
-from collector.probes.sessions.handover import Handing
 from collector.probes.sessions.hello import BadMessage
-from collector.probes.sessions.outbox import Outbox
-from collector.probes.sessions.plan import SessionPlan
+from collector.probes.sessions.plan import Handover, SessionPlan
+from collector.probes.sessions.queue import Outbox
 from collector.probes.sessions.runs import Runs
 from collector.probes.storage.probes import ProbeSignal
 from collector.web3.service.nodes import Nodes
@@ -70,7 +69,7 @@ class SessionLink:
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
         self.plan = SessionPlan(db, keyring, self._outbox, probe_id, nodes)
         self.runs = Runs(db, signals, keyring, self._outbox, probe_id, nodes)
-        self._handing = Handing(db, signals, probe_id, now)
+        self._handover = Handover(db, signals, probe_id, now)
         self._batches = Batches(
             db,
             writer,
@@ -156,7 +155,7 @@ class SessionLink:
         """Start the result tasks on first use: a thousand probes without results must stay cheap."""
         if not self._engaged:
             self._engaged = True
-            self._start(self._batches.acknowledge(), self._handing.run())
+            self._start(self._batches.acknowledge(), self._handover.run())
 
     async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> bool:
         """Read and handle a message; False at the end. While waiting it holds no earlier message."""
@@ -183,7 +182,7 @@ class SessionLink:
             case "released":
                 self._engage()
                 if numbers := self.plan.released(message.released.number):
-                    await self._handing.take(numbers, await self._batches.mark())
+                    await self._handover.take(numbers, await self._batches.mark())
             case "vitals":
                 self._news = True
                 self._vitals = _shown(message.vitals, received)

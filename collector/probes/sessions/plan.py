@@ -1,8 +1,10 @@
-"""The plan of one session: sent to its probe as a snapshot, then as differences."""
+"""The plan of one session: sent as a snapshot, then as differences; and the handover of released checks."""
 
+import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from itertools import islice
 from uuid import UUID
 
@@ -10,8 +12,10 @@ import orjson
 import structlog
 
 from collector.platform.seal import Keyring, SealScope, Unsealable, whole
+from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
-from collector.probes.sessions.outbox import Outbox
+from collector.probes.service.assignments import hand_over
+from collector.probes.sessions.queue import Outbox, SlimQueue
 from collector.probes.storage import plans
 from collector.web3.service.nodes import NONE, Nodes, filled
 from shared.loop import Bell
@@ -25,6 +29,7 @@ _PART = 500
 _COMPARE_EVERY_S = 60.0
 # Handover takes seconds; after this time a signal must have been missed.
 _HANDED_OVER_WITHIN_S = 180.0
+_MOST_RELEASED = 64
 _MASK = 2**64 - 1
 
 
@@ -37,12 +42,12 @@ class SessionPlan:
         self._nodes = nodes
         self._outbox = outbox
         self._probe_id = probe_id
-        self._told: defaultdict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
+        self._sent: defaultdict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
         self._hash = 0
         self._number = 0
         self._whole = False  # not in the middle of a snapshot
         self._changed: set[int] = set()
-        self._wanted: set[int] = set()
+        self._to_release: set[int] = set()
         self._asked: set[int] = set()  # numbers that the probe was asked to release
         self._released: set[int] = set()  # released numbers, until the plan reflects it
         self._bell = Bell()
@@ -56,7 +61,7 @@ class SessionPlan:
 
     def release(self, monitors: Iterable[int]) -> None:
         """Ask the probe to release these monitors, which others will take over."""
-        self._wanted.update(monitors)
+        self._to_release.update(monitors)
         self._bell.ring()
 
     def released(self, numbers: Iterable[int]) -> list[int]:
@@ -78,7 +83,7 @@ class SessionPlan:
         while True:
             await self._bell.wait(_COMPARE_EVERY_S)
             await self._differences()
-            await self._ask_for_wanted()
+            await self._ask_to_release()
             if self._is_to_be_compared():
                 await self._verify()
 
@@ -93,7 +98,7 @@ class SessionPlan:
         letting_go = self._asked | self._released
         self._asked.clear()
         self._released.clear()
-        self._told.clear()
+        self._sent.clear()
         self._hash = 0
         self._drifted = False
         after, starts, ends = (-1, -1), True, False
@@ -118,19 +123,21 @@ class SessionPlan:
             removed = [
                 (monitor, location)
                 for monitor in monitors
-                for location, (number, _) in self._told.get(monitor, {}).items()
+                for location, (number, _) in self._sent.get(monitor, {}).items()
                 if number not in numbers
             ]
-            upsert = [planned for planned in current if self._news(planned)]
+            upsert = [planned for planned in current if self._is_new(planned)]
             if upsert or removed:
                 await self._send(upsert, removed)
 
-    async def _ask_for_wanted(self) -> None:
-        wanted = [number for monitor in self._wanted for number, _ in self._told.get(monitor, {}).values()]
-        self._wanted.clear()
-        self._asked.update(wanted)
-        for start in range(0, len(wanted), _PART):
-            await self._send((), (), release=wanted[start : start + _PART])
+    async def _ask_to_release(self) -> None:
+        numbers = [
+            number for monitor in self._to_release for number, _ in self._sent.get(monitor, {}).values()
+        ]
+        self._to_release.clear()
+        self._asked.update(numbers)
+        for start in range(0, len(numbers), _PART):
+            await self._send((), (), release=numbers[start : start + _PART])
 
     async def _verify(self) -> None:
         """Compare what was sent with the table; send all of it again if a signal was missed."""
@@ -152,34 +159,34 @@ class SessionPlan:
         self._number += 1
         self._whole = ends or (self._whole and not starts)
         gone = [self._forget(monitor, location) for monitor, location in removed]
-        told = [self._tell(planned) for planned in upsert]
+        assigned = [self._assigned(planned) for planned in upsert]
         plan = probe_pb2.Plan(
             number=self._number,
             starts_snapshot=starts,
             ends_snapshot=ends,
-            upsert=told,
+            upsert=assigned,
             removed=gone,
             release=release,
             hash=self._hash,
         )
         await self._outbox.put(probe_pb2.ToProbe(plan=plan))
 
-    def _news(self, planned: plans.PlannedCheck) -> bool:
-        return self._told.get(planned.monitor, {}).get(planned.location) != (planned.number, planned.revision)
+    def _is_new(self, planned: plans.PlannedCheck) -> bool:
+        return self._sent.get(planned.monitor, {}).get(planned.location) != (planned.number, planned.revision)
 
-    def _tell(self, planned: plans.PlannedCheck) -> probe_pb2.Assignment:
-        before = self._told[planned.monitor].get(planned.location)
+    def _assigned(self, planned: plans.PlannedCheck) -> probe_pb2.Assignment:
+        before = self._sent[planned.monitor].get(planned.location)
         changed = before is not None and before[0] == planned.number and before[1] != planned.revision
         if changed:  # the probe restarts the check instead of releasing it
             self._asked.discard(planned.number)
         self._count(before, (planned.number, planned.revision))
-        self._told[planned.monitor][planned.location] = (planned.number, planned.revision)
+        self._sent[planned.monitor][planned.location] = (planned.number, planned.revision)
         return assignment(planned, self._keyring, self._nodes, at_once=planned.at_once or changed)
 
     def _forget(self, monitor: int, location: int) -> int:
-        before = self._told[monitor].pop(location)
-        if not self._told[monitor]:
-            del self._told[monitor]
+        before = self._sent[monitor].pop(location)
+        if not self._sent[monitor]:
+            del self._sent[monitor]
         self._count(before, None)
         self._asked.discard(before[0])
         self._released.discard(before[0])
@@ -189,6 +196,29 @@ class SessionPlan:
         """Update the hash incrementally: it is a sum over everything sent."""
         less, more = ([pair] if pair else [] for pair in (before, after))
         self._hash = (self._hash - plan_hash(less) + plan_hash(more)) & _MASK
+
+
+class Handover:
+    """Reassigns released assignments once their last results are committed: only those still count."""
+
+    def __init__(self, db: Db, signals: Signals, probe_id: UUID, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._signals = signals
+        self._probe_id = probe_id
+        self._now = now
+        self._released = SlimQueue[tuple[Sequence[int], asyncio.Event]](_MOST_RELEASED)
+
+    async def take(self, numbers: Sequence[int], committed: asyncio.Event) -> None:
+        """Hand over these released assignments once *committed* is set."""
+        await self._released.put((numbers, committed))
+
+    async def run(self) -> None:
+        while True:
+            numbers, committed = await self._released.get()
+            await committed.wait()
+            async with self._db.transaction() as tx:
+                await hand_over(tx, self._probe_id, numbers, self._now())
+            self._signals.ring()
 
 
 def assignment(

@@ -1,7 +1,12 @@
-"""A bounded queue that takes next to no memory while it is empty; most of a session's are."""
+"""The bounded queues of a session, which take next to no memory while they are empty, as most are."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
+
+from shared.wire.v1 import probe_pb2
+
+_MOST_MESSAGES = 64
 
 Item = TypeVar("Item")
 
@@ -30,19 +35,19 @@ class SlimQueue(Generic[Item]):
         """Append an item even if the queue is full."""
         self._items.append(item)
         self._unfinished += 1
-        self._tell()
+        self._wake()
 
     async def get(self) -> Item:
         """Wait for the first item and remove it; call `task_done` when it was handled."""
         while not self._items:
             await self._changed()
         item = self._items.pop(0)
-        self._tell()
+        self._wake()
         return item
 
     def task_done(self) -> None:
         self._unfinished -= 1
-        self._tell()
+        self._wake()
 
     async def join(self) -> None:
         """Wait until all items were handled."""
@@ -54,8 +59,35 @@ class SlimQueue(Generic[Item]):
         self._waiters.append(waiter)
         await waiter
 
-    def _tell(self) -> None:
+    def _wake(self) -> None:
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
         self._waiters.clear()
+
+
+class Outbox:
+    """Messages to a probe, written by one task; if the probe does not read, writers wait."""
+
+    __slots__ = ("_queue",)
+
+    def __init__(self) -> None:
+        self._queue = SlimQueue[probe_pb2.ToProbe](_MOST_MESSAGES)
+
+    async def put(self, message: probe_pb2.ToProbe) -> None:
+        await self._queue.put(message)
+
+    def offer(self, message: probe_pb2.ToProbe) -> bool:
+        """Put *message* if there is room. Return whether there was."""
+        if self._queue.full():
+            return False
+        self._queue.put_nowait(message)
+        return True
+
+    async def run(self, write: Callable[[probe_pb2.ToProbe], Awaitable[None]]) -> None:
+        while True:
+            await write(await self._queue.get())
+            self._queue.task_done()
+
+    async def drained(self) -> None:
+        await self._queue.join()

@@ -13,8 +13,8 @@ from collector.platform import signals
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.probes.sessions.hello import BadMessage
-from collector.probes.sessions.outbox import Outbox
 from collector.probes.sessions.plan import assignment
+from collector.probes.sessions.queue import Outbox
 from collector.probes.storage import plans
 from collector.web3.service.nodes import NONE, Nodes, filled
 from shared.findings import bounded
@@ -69,7 +69,7 @@ class Runs:
             return
         if answer.outcome not in set(Status) or answer.code >= 2**15 or len(answer.phases) > MAX_BYTES:
             raise BadMessage("answer out of range")
-        found = _found(answer.found)
+        findings = _findings(answer.found)
         del self._asked[answer.id]
         payload = {
             "id": answer.id,
@@ -78,7 +78,7 @@ class Runs:
             "error": answer.error.replace("\0", "")[:MAX_TEXT],
             "phases": answer.phases.hex(),
             "durationUs": answer.duration_us,
-            **({"found": found} if found else {}),
+            **({"found": findings} if findings else {}),
         }
         async with self._db.transaction() as tx:
             await signals.send(tx, "answer", payload, _HEARD_WITHIN)
@@ -105,14 +105,15 @@ class Runs:
         return None
 
 
-def _found(said: probe_pb2.Findings) -> list[tuple[int, str, str]]:
+def _findings(sent: probe_pb2.Findings) -> list[tuple[int, str, str]]:
     """The results of the check, as a signal carries them. Raises BadMessage."""
     try:
-        findings = convert.decode_findings(said)
+        findings = convert.decode_findings(sent)
     except convert.BadBatch as error:
         raise BadMessage(str(error)) from error
     if not bounded(findings):
         raise BadMessage("findings out of bounds")
     return [
-        (int(one.found), one.key, one.data.decode("utf-8", "replace").replace("\0", "")) for one in findings
+        (int(finding.found), finding.key, finding.data.decode("utf-8", "replace").replace("\0", ""))
+        for finding in findings
     ]

@@ -19,11 +19,10 @@ from collector.probes.service import assignments
 from collector.probes.service.sessions import accept, is_connected
 from collector.probes.sessions import hello as hellos
 from collector.probes.sessions.batches import MAX_UNACKED
+from collector.probes.sessions.certificates import Enrolment, ServerCredentials
 from collector.probes.sessions.clock import moment
-from collector.probes.sessions.credentials import Credentials
-from collector.probes.sessions.enrolment import Enrolment
 from collector.probes.sessions.link import SessionLink, TakenOver
-from collector.probes.sessions.refused import Refusals
+from collector.probes.sessions.refusals import Refusals
 from collector.probes.storage import enrolments, probes
 from collector.web3.service.nodes import NONE, Nodes
 from shared.clock import iso
@@ -77,7 +76,7 @@ class Sessions:
         writer: ResultWriter,
         signals: Signals,
         keyring: Keyring,
-        credentials: Credentials,
+        credentials: ServerCredentials,
         *,
         changed: Callable[[], None],
         now: Callable[[], datetime],

@@ -20,7 +20,7 @@ class Enrolled:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class IssuedCertificate:
     """*serial* has 20 bytes; *authority* is the issuer's fingerprint."""
 
     serial: bytes
@@ -60,7 +60,7 @@ async def put(tx: Tx, probe: Enrolled, *, name: str, may_stand_in: bool, now: da
     )  # fmt: skip
 
 
-async def note(tx: Tx, certificate: Certificate) -> None:
+async def note(tx: Tx, certificate: IssuedCertificate) -> None:
     """Store a certificate, and delete the probe's expired ones."""
     await tx.execute(
         "DELETE FROM probe_certificates WHERE probe_id = $1 AND not_after < $2",

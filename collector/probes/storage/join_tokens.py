@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class JoinToken:
+class JoinTokenRow:
     """*team_id* None: its probes serve every team. *used* counts the keys that used it."""
 
     id: UUID
@@ -28,7 +28,7 @@ _COLUMNS = """
 """
 
 
-async def insert(tx: Tx, token: JoinToken, hash_: bytes, authority: bytes) -> None:
+async def insert(tx: Tx, token: JoinTokenRow, hash_: bytes, authority: bytes) -> None:
     await tx.execute(
         """
         INSERT INTO join_tokens
@@ -40,12 +40,12 @@ async def insert(tx: Tx, token: JoinToken, hash_: bytes, authority: bytes) -> No
     )  # fmt: skip
 
 
-async def lock(tx: Tx, hash_: bytes) -> JoinToken | None:
+async def lock(tx: Tx, hash_: bytes) -> JoinTokenRow | None:
     """Lock the token whose secret hashes to *hash_*; concurrent users wait."""
     found = await tx.fetchval("SELECT id FROM join_tokens WHERE hash = $1 FOR UPDATE", hash_)
     # Counted in a separate statement, so that it sees what was committed while this one waited.
     row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM join_tokens t WHERE id = $1", found)
-    return JoinToken(**row) if row else None
+    return JoinTokenRow(**row) if row else None
 
 
 async def used_by(tx: Tx, id_: UUID, key_hash: bytes) -> bool:
@@ -63,12 +63,12 @@ async def use(tx: Tx, id_: UUID, key_hash: bytes, now: datetime) -> None:
     )
 
 
-async def of_team(tx: Tx, team_id: int) -> list[JoinToken]:
+async def of_team(tx: Tx, team_id: int) -> list[JoinTokenRow]:
     """The team's tokens, newest first."""
     rows = await tx.fetch(
         f"SELECT {_COLUMNS} FROM join_tokens t WHERE team_id = $1 ORDER BY created_at DESC, id DESC", team_id
     )
-    return [JoinToken(**row) for row in rows]
+    return [JoinTokenRow(**row) for row in rows]
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> bool:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from collector.platform.storage.db import Tx
 from collector.probes.core.assignment import LIVE
+from collector.probes.core.presence import ProbeStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +32,13 @@ class Probe:
     serial: bytes | None
     not_after: datetime | None
 
-    def status(self, now: datetime) -> str:
-        """``revoked``, ``offline``, ``draining`` or ``online``."""
+    def status(self, now: datetime) -> ProbeStatus:
         if self.revoked_at is not None:
-            return "revoked"
+            return ProbeStatus.REVOKED
         live = self.ended_at is None and self.seen_at is not None and abs(now - self.seen_at) < LIVE
         if not live:
-            return "offline"
-        return "online" if self.draining_at is None else "draining"
+            return ProbeStatus.OFFLINE
+        return ProbeStatus.ONLINE if self.draining_at is None else ProbeStatus.DRAINING
 
 
 _SELECT = """

@@ -84,7 +84,7 @@ async def audience(tx: Tx, watched: WatchedProbe) -> dict[int, int]:
     return own | {row["team_id"]: row["monitors"] for row in rows}
 
 
-async def told(tx: Tx, probe_id: UUID, teams: Sequence[int], now: datetime) -> None:
+async def note_notified(tx: Tx, probe_id: UUID, teams: Sequence[int], now: datetime) -> None:
     """Record that these teams were notified that it is offline."""
     await tx.execute(
         """
@@ -97,7 +97,7 @@ async def told(tx: Tx, probe_id: UUID, teams: Sequence[int], now: datetime) -> N
     )
 
 
-async def untell(tx: Tx, probe_id: UUID) -> list[int]:
+async def forget_notified(tx: Tx, probe_id: UUID) -> list[int]:
     """Delete and return the teams that were notified that it is offline; they must learn that it is back."""
     rows = await tx.fetch("DELETE FROM probe_notices WHERE probe_id = $1 RETURNING team_id", probe_id)
     return sorted(row["team_id"] for row in rows)

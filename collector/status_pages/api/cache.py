@@ -19,7 +19,7 @@ from multidict import CIMultiDict
 from collector.platform.storage.db import Db
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from shared.errors import Unavailable
 
 log = structlog.get_logger()
@@ -51,13 +51,13 @@ class CachedBody:
 class CachedPage:
     """A loaded page; *texts* (rendered bodies) and *past* (parts of the history) are filled on first use."""
 
-    view: View
+    view: PageView
     looked_at: float
     drawn_since: float
     texts: dict[Key, CachedBody] = field(default_factory=dict)
     past: dict[int, asyncio.Task[list[PageIncidentDetails]]] = field(default_factory=dict)
 
-    async def told(self, db: Db, number: int) -> list[PageIncidentDetails]:
+    async def older(self, db: Db, number: int) -> list[PageIncidentDetails]:
         """A part of the history, read once for all concurrent requests. Raises Unavailable."""
         if (task := self.past.get(number)) is None:
             task = self.past[number] = asyncio.create_task(
@@ -150,7 +150,7 @@ class Sites:
             self._known.pop(key, None)
             _put(self._none, key, looked_at)
             return None
-        if before and looked_at - before.drawn_since < DRAWN_S and view.tells_the_same_as(before.view):
+        if before and looked_at - before.drawn_since < DRAWN_S and view.equals_but_for_time(before.view):
             site = replace(before, looked_at=looked_at)
         else:
             site = CachedPage(view, looked_at, looked_at)

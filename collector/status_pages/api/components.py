@@ -7,7 +7,8 @@ from aiohttp import web
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import body, no_content, ok, warned
+from collector.http.request_data import body, no_content, ok
+from collector.status_pages.answers import OrderedComponents
 from collector.status_pages.api.parts import component, page_id, part_id
 from collector.status_pages.service import components, status_pages
 from collector.status_pages.service.components import WHAT, ComponentDetails
@@ -30,7 +31,7 @@ async def arrange(request: web.Request) -> web.Response:
     found, warnings = await components.arrange(
         context.db, actor(request), page, await body(request), context.now()
     )
-    return ok(warned({"data": [component(seen) for seen in found]}, warnings))
+    return ok(OrderedComponents(data=[component(seen) for seen in found], warnings=warnings or None))
 
 
 async def get(request: web.Request) -> web.Response:

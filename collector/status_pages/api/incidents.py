@@ -23,14 +23,16 @@ async def list_(request: web.Request) -> web.Response:
     found, total = await incidents.page(
         context.db, page.team_id, page.id, PageIncidentFilter(open_, severity), at.limit, at.offset
     )
-    return pages.answer(request, at, [incident(told) for told in found], total)
+    return pages.answer(request, at, [incident(details) for details in found], total)
 
 
 async def publish(request: web.Request) -> web.Response:
     context = context_of(request)
     page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
-    told = await incidents.publish(context.db, actor(request), page.id, await body(request), context.now())
-    return ok(incident(told), 201)
+    published = await incidents.publish(
+        context.db, actor(request), page.id, await body(request), context.now()
+    )
+    return ok(incident(published), 201)
 
 
 async def get(request: web.Request) -> web.Response:
@@ -39,10 +41,10 @@ async def get(request: web.Request) -> web.Response:
 
 async def update(request: web.Request) -> web.Response:
     context, row = context_of(request), (await _found(request)).row
-    told = await incidents.update(
+    updated = await incidents.update(
         context.db, actor(request), row.page_id, row.id, await body(request), context.now()
     )
-    return ok(incident(told))
+    return ok(incident(updated))
 
 
 async def delete(request: web.Request) -> web.Response:

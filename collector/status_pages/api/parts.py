@@ -1,15 +1,19 @@
 """Responses about parts of status pages, and the ids in their paths."""
 
-from typing import Any
 from uuid import UUID
 
 from aiohttp import web
 
-from collector.http.request_data import path_id, warned
-from collector.platform.masks import masked
-from collector.status_pages.core.fields import SubscriberSettings
+from collector.http.request_data import path_id
+from collector.platform.masks import mask
+from collector.status_pages.answers import (
+    IncidentUpdate,
+    PageIncidentAnswer,
+    StatusPageComponent,
+    SubscriberAnswer,
+)
+from collector.status_pages.core.fields import Preferences
 from collector.status_pages.core.status_page import mode_of
-from collector.status_pages.service import components, notifications, subscribers
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.incidents import PageIncidentDetails
@@ -27,37 +31,60 @@ def part_id(request: web.Request, prefix: str, name: str, what: str) -> tuple[UU
     return path_id(request, "sp", what, "pageId"), path_id(request, prefix, what, name)
 
 
-def component(seen: ComponentDetails) -> dict[str, Any]:
-    answer = {
-        "id": ids.show("comp", seen.row.id),
-        **components.settable(seen.row),
-        "status": seen.shown.status,
-        "statusMode": mode_of(seen.row.held),
-        "notMeasuredSince": seen.unmeasured_since,
-        "createdAt": seen.row.created_at,
-        "updatedAt": seen.row.updated_at,
-    }
-    return warned(answer, list(seen.warnings))
+def component(details: ComponentDetails) -> StatusPageComponent:
+    """The response about a component."""
+    row = details.row
+    return StatusPageComponent(
+        id=ids.show("comp", row.id),
+        name=row.name,
+        description=row.description,
+        group=row.group_name,
+        monitor_id=ids.show("mon", row.monitor_id) if row.monitor_id else None,
+        order=row.position,
+        status=details.shown.status,
+        status_mode=mode_of(row.held),
+        status_message=row.message,
+        not_measured_since=details.unmeasured_since,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        warnings=list(details.warnings) or None,
+    )
 
 
-def incident(told: PageIncidentDetails) -> dict[str, Any]:
-    last = told.updates[-1].message if told.updates else ""
-    answer = {
-        **notifications.shown(told.row, last),
-        "updates": [
-            {"timestamp": update.at, "status": update.status, "message": update.message}
-            for update in told.updates
+def incident(details: PageIncidentDetails) -> PageIncidentAnswer:
+    """The response about an incident, with its updates."""
+    row, updates = details.row, details.updates
+    return PageIncidentAnswer(
+        id=ids.show("spi", row.id),
+        title=row.title,
+        status=row.status,
+        severity=row.severity,
+        affected_components=[ids.show("comp", id_) for id_ in row.components],
+        component_status=row.component_status,
+        scheduled_start=row.scheduled_start,
+        scheduled_end=row.scheduled_end,
+        message=updates[-1].message if updates else "",
+        published_at=row.published_at,
+        updated_at=row.updated_at,
+        resolved_at=row.resolved_at,
+        updates=[
+            IncidentUpdate(timestamp=update.at, status=update.status, message=update.message)
+            for update in updates
         ],
-    }
-    return warned(answer, list(told.warnings))
+        warnings=list(details.warnings) or None,
+    )
 
 
-def subscriber(known: SubscriberDetails, *, whole: bool) -> dict[str, Any]:
-    """The subscriber as JSON; *whole*: with the webhook's URL, which is a secret."""
-    settable = subscribers.settable(known)
-    return {
-        "id": ids.show("sub", known.row.id),
-        **(settable if whole else masked(SubscriberSettings, settable)),
-        "verified": known.row.verified_at is not None,
-        "subscribedAt": known.row.subscribed_at,
-    }
+def subscriber(details: SubscriberDetails, *, whole: bool) -> SubscriberAnswer:
+    """The response about a subscriber; *whole*: with the webhook's URL, which is a secret."""
+    row, url = details.row, details.url
+    return SubscriberAnswer(
+        id=ids.show("sub", row.id),
+        email=row.email,
+        webhook_url=url if whole or url is None else mask(url),
+        verified=row.verified_at is not None,
+        preferences=Preferences(**row.preferences),
+        components=[ids.show("comp", id_) for id_ in row.components],
+        subscribed_at=row.subscribed_at,
+        warnings=list(details.warnings) or None,
+    )

@@ -15,12 +15,12 @@ from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.gate import admits
 from collector.status_pages.core.status_page import is_slug
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import policy
-from collector.status_pages.web.words import ENGLISH, wanted
+from collector.status_pages.web.words import ENGLISH, negotiated
 from collector.status_pages.web.words.words import Words
 from shared.clock import iso
 
@@ -38,7 +38,7 @@ _BADGES: Final = {
 }
 _NUMBER: Final = re.compile("[0-9]{1,6}")
 
-Draw = Callable[[View, PageAddresses, Words], str]
+Draw = Callable[[PageView, PageAddresses, Words], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ async def history(request: web.Request) -> web.Response:
     number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
     if found is None or number == 1:
         return await _for_people(request, "history", status.history)
-    told = await found.site.told(context_of(request).db, number)
-    draw = partial(status.history, number=number, past=told)
+    incidents = await found.site.older(context_of(request).db, number)
+    draw = partial(status.history, number=number, past=incidents)
     return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
 
 
-def _part(request: web.Request, view: View) -> int:
+def _part(request: web.Request, view: PageView) -> int:
     """The part of the history; an invalid number means the newest, one beyond the last means the last."""
     asked = request.query.get("page", "")
     return min(max(int(asked), 1), view.last) if _NUMBER.fullmatch(asked) else 1
@@ -162,9 +162,9 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
 def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
     """The password form; *fault*: key of the error text."""
     words = words_for(request)
-    said = getattr(words, fault) if fault else ""
+    error = getattr(words, fault) if fault else ""
     text = _text(
-        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, said), _HTML, words
+        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, error), _HTML, words
     )
     answer = _answer(request, text, conditional=False)
     answer.set_status(code)
@@ -186,7 +186,7 @@ def missing(request: web.Request) -> web.Response:
 
 
 def words_for(request: web.Request) -> Words:
-    return wanted(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+    return negotiated(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
 
 
 async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Response:
@@ -194,7 +194,7 @@ async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Respon
 
 
 async def _for_programs(
-    request: web.Request, name: str, draw: Callable[[View, PageAddresses], str], kind: str
+    request: web.Request, name: str, draw: Callable[[PageView, PageAddresses], str], kind: str
 ) -> web.Response:
     """Data for programs; if the page is public, scripts of other sites may read it (CORS)."""
     answer = await _guarded(request, name, lambda view, place, _: draw(view, place), kind, ENGLISH)
@@ -237,7 +237,7 @@ def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True)
     return web.Response(body=text.body, headers=CIMultiDict(text.headers))
 
 
-def _headers(view: View, kind: str) -> dict[str, str]:
+def _headers(view: PageView, kind: str) -> dict[str, str]:
     page = view.page
     varies = f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT_LANGUAGE}" if kind == _HTML else hdrs.ACCEPT_ENCODING
     headers = {

@@ -1,7 +1,8 @@
 """Subscription forms of a status page, and the links in its mails: a GET changes nothing."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from datetime import datetime
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -13,18 +14,20 @@ from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.http.request_data import form as sent_form
 from collector.notifications.channels.email import is_address
 from collector.platform.fields import is_email
-from collector.probes.core.pace import Pace
+from collector.platform.pace import PaceLimiter
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
 from collector.status_pages.api.public import PUBLIC, Met, form, may_enter, met, missing, words_for
 from collector.status_pages.core.fields import MAX_COMPONENTS
 from collector.status_pages.service import subscriptions as service
 from collector.status_pages.service.subscriptions import Subscription
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, subscription
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.words.words import Words
 from shared import ids
 
-ASKERS: web.AppKey[Pace] = web.AppKey("status_page_askers", Pace)
+ASKERS: web.AppKey[PaceLimiter] = web.AppKey("status_page_askers", PaceLimiter)
 _A_MINUTE: Final = 1 / 60
 _AT_ONCE: Final = 5
 _LONGEST: Final = 254
@@ -40,12 +43,12 @@ _HEADERS: Final = {
     hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
 }
 
-Draw = Callable[[Subscription, View, PageAddresses, Words], str]
+Draw = Callable[[Subscription, PageView, PageAddresses, Words], str]
 
 
-def askers() -> Pace:
+def askers() -> PaceLimiter:
     """The application's value of ASKERS: limits requests per client to a small burst and one a minute."""
-    return Pace(_A_MINUTE, _AT_ONCE)
+    return PaceLimiter(_A_MINUTE, _AT_ONCE)
 
 
 async def ask(request: web.Request) -> web.Response:
@@ -75,16 +78,16 @@ async def begin(request: web.Request) -> web.Response:
 
 async def show_confirm(request: web.Request) -> web.Response:
     """GET: a page with a button; link scanners in mail systems do not press buttons."""
-    return await _with_link(request, service.find, _confirm_page)
+    return await _shown(request, await service.find(*_link(request)), _confirm_page)
 
 
 async def confirm(request: web.Request) -> web.Response:
-    return await _with_link(request, service.confirm, _confirm_page)
+    return await _shown(request, await service.confirm(*_link(request)), _confirm_page)
 
 
 async def show(request: web.Request) -> web.Response:
     """GET: the subscriber's preferences."""
-    return await _with_link(request, service.lasting, subscription.managing)
+    return await _shown(request, await service.lasting(*_link(request)), subscription.managing)
 
 
 async def choose(request: web.Request) -> web.Response:
@@ -98,29 +101,24 @@ async def choose(request: web.Request) -> web.Response:
 
 
 async def show_leave(request: web.Request) -> web.Response:
-    return await _with_link(request, service.lasting, subscription.leaving)
+    return await _shown(request, await service.lasting(*_link(request)), subscription.leaving)
 
 
 async def leave(request: web.Request) -> web.Response:
     """POST: unsubscribe, by button or by a mail client's one-click request (RFC 8058), whatever the body."""
-    return await _with_link(request, service.leave, subscription.left, gone=200)
+    return await _shown(request, await service.leave(*_link(request)), subscription.left, gone=200)
 
 
-def _confirm_page(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def _confirm_page(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     if one.row.verified_at is not None:
         return subscription.confirmed(one, view, place, words)
     return (subscription.over if one.over else subscription.confirming)(one, view, place, words)
 
 
-async def _with_link(
-    request: web.Request,
-    deed: Callable[..., Awaitable[Subscription | None]],
-    draw: Draw,
-    gone: int = 404,
-) -> web.Response:
+def _link(request: web.Request) -> tuple[Db, Keyring, str, datetime]:
+    """What the service needs to find the subscription of the link in the path."""
     context = context_of(request)
-    found = await deed(context.db, context.keyring, request.match_info["token"], context.now())
-    return await _shown(request, found, draw, gone)
+    return context.db, context.keyring, request.match_info["token"], context.now()
 
 
 async def _shown(

@@ -1,6 +1,6 @@
 """Status pages: list, create, read, update, delete."""
 
-from typing import Any
+from dataclasses import fields
 from uuid import UUID
 
 from aiohttp import web
@@ -8,9 +8,18 @@ from aiohttp import web
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.status_pages.answers import (
+    DomainProof,
+    PageAnswer,
+    PageFields,
+    PageItem,
+    ProofFile,
+    ProofRecord,
+)
 from collector.status_pages.api.parts import component
 from collector.status_pages.core.domains import asked_of
+from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.status_page import overall
 from collector.status_pages.service import status_pages
 from collector.status_pages.service.domains import Own, Prover
@@ -27,7 +36,7 @@ async def list_(request: web.Request) -> web.Response:
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await status_pages.page(context_of(request).db, caller(request).team_id, limit, offset)
-    items = [{**_shown(request, known), "components": known.counts.components} for known in found]
+    items = [_item(request, known) for known in found]
     return pages.answer(request, at, items, total) if at else ok({"data": items})
 
 
@@ -86,38 +95,44 @@ async def _found(request: web.Request) -> UUID:
     return (await status_pages.found(context_of(request).db, caller(request).team_id, _id(request))).id
 
 
-def _whole(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
-    answer = {
-        **_shown(request, known),
-        "status": overall(seen.shown.status for seen in known.components),
-        "components": [component(seen) for seen in known.components],
-    }
-    return warned(answer, list(known.warnings))
+def _whole(request: web.Request, known: StatusPageDetails) -> PageAnswer:
+    item = _item(request, known)
+    return PageAnswer(
+        **{field.name: getattr(item, field.name) for field in fields(PageFields)},
+        status=overall(seen.shown.status for seen in known.components),
+        components=[component(seen) for seen in known.components],
+        warnings=list(known.warnings) or None,
+    )
 
 
-def _proof(known: StatusPageDetails) -> dict[str, Any] | None:
-    """What must be published at the domain before it shows the page; either form is sufficient."""
+def _item(request: web.Request, known: StatusPageDetails) -> PageItem:
+    page = known.page
+    return PageItem(
+        id=ids.show("sp", page.id),
+        name=page.name,
+        slug=page.slug,
+        domain=page.domain,
+        domain_verified=known.answers if page.domain else None,
+        domain_proof=_proof(known),
+        url=f"{context_of(request).public_url}/status/{page.slug}",
+        visibility=page.visibility,
+        password_set=page.password is not None,
+        branding=branding_of(page.branding),
+        subscribers=known.counts.subscribers,
+        revision=page.revision,
+        created_at=page.created_at,
+        updated_at=page.updated_at,
+        components=known.counts.components,
+    )
+
+
+def _proof(known: StatusPageDetails) -> DomainProof | None:
+    """What must be published at the domain before it shows the page; None if it shows the page."""
     page = known.page
     if page.domain is None or known.answers:
         return None
     proof = asked_of(page.domain, page.id)
-    return {
-        "record": {"type": "TXT", "name": proof.record, "value": proof.value},
-        "file": {"url": proof.url, "content": proof.value},
-    }
-
-
-def _shown(request: web.Request, known: StatusPageDetails) -> dict[str, Any]:
-    page = known.page
-    return {
-        "id": ids.show("sp", page.id),
-        **status_pages.settable(page),
-        "domainVerified": known.answers if page.domain else None,
-        "domainProof": _proof(known),
-        "url": f"{context_of(request).public_url}/status/{page.slug}",
-        "passwordSet": page.password is not None,
-        "subscribers": known.counts.subscribers,
-        "revision": page.revision,
-        "createdAt": page.created_at,
-        "updatedAt": page.updated_at,
-    }
+    return DomainProof(
+        record=ProofRecord(type="TXT", name=proof.record, value=proof.value),
+        file=ProofFile(url=proof.url, content=proof.value),
+    )

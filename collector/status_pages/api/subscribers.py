@@ -1,14 +1,13 @@
 """The subscribers of a status page: list, create, read, update, delete."""
 
-from typing import Any
-
 from aiohttp import web
 
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, warned
+from collector.http.request_data import Query, body, no_content, ok
 from collector.platform.access import Permission
+from collector.status_pages.answers import SubscriberAnswer
 from collector.status_pages.api.parts import page_id, part_id, subscriber
 from collector.status_pages.service import status_pages, subscribers
 from collector.status_pages.service.subscribers import WHAT, SubscriberDetails
@@ -65,6 +64,5 @@ async def _found(request: web.Request) -> SubscriberDetails:
     return await subscribers.one(context.db, context.keyring, caller(request).team_id, page, id_)
 
 
-def _shown(request: web.Request, known: SubscriberDetails) -> dict[str, Any]:
-    whole = caller(request).permission is not Permission.READ_ONLY
-    return warned(subscriber(known, whole=whole), list(known.warnings))
+def _shown(request: web.Request, details: SubscriberDetails) -> SubscriberAnswer:
+    return subscriber(details, whole=caller(request).permission is not Permission.READ_ONLY)

@@ -134,7 +134,7 @@ async def _drawn(
 
 def _worded(one: FormField) -> FormField:
     """The field in the wording of the public page."""
-    words = {"": _NONE.get(one.name, ""), **{str(known): said for known, said in ENGLISH.shown.items()}}
+    words = {"": _NONE.get(one.name, ""), **{str(known): label for known, label in ENGLISH.shown.items()}}
     options = tuple((known, words.get(known) or label) for known, label in one.options)
     return replace(one, **{**_SAID.get(one.name, {}), "options": options})
 

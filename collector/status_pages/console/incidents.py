@@ -30,7 +30,7 @@ _PLANNED: Final = ("scheduledStart", "scheduledEnd")
 # Scheduled maintenance sets the components' status while it lasts; a status here would apply at once.
 _MEANWHILE: Final = ("severity", "componentStatus")
 _MOMENT: Final = "With an offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
-_SAID: Final[Mapping[str, Mapping[str, Any]]] = {
+_WORDED: Final[Mapping[str, Mapping[str, Any]]] = {
     "status": {"label": "Stage", "help": ""},
     "severity": {"help": ""},
     "componentStatus": {
@@ -74,24 +74,24 @@ async def publish(request: web.Request) -> web.StreamResponse:
     sent = read.body(PageIncidentSettings, form)
     body = {**edits.said(sent), **({"severity": MAINTENANCE} if planned else {})}
     try:
-        told = await incidents.publish(context.db, who(request), row.id, body, context.now())
+        details = await incidents.publish(context.db, who(request), row.id, body, context.now())
     except Invalid as fault:
         return await _new(request, row, sent, fault.details, planned=planned, code=400)
-    return back(request, _path(told), "Published. Subscribers are notified.")
+    return back(request, _path(details), "Published. Subscribers are notified.")
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    told = await _known(request)
-    return await _shown(request, told, _settable(told), {})
+    details = await _known(request)
+    return await _shown(request, details, _settable(details), {})
 
 
 async def update(request: web.Request) -> web.StreamResponse:
-    return await _go_on(request, {}, "Published. Subscribers are notified.")
+    return await _publish_update(request, {}, "Published. Subscribers are notified.")
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
     """Resolve the incident with the message in the form."""
-    return await _go_on(
+    return await _publish_update(
         request, {"status": RESOLVED}, "Resolved. Its components show their monitors' state again."
     )
 
@@ -102,17 +102,17 @@ async def delete(request: web.Request) -> web.StreamResponse:
     return back(request, f"{path(id_)}/incidents", "Deleted from the page.")
 
 
-async def _go_on(request: web.Request, more: Mapping[str, Any], said: str) -> web.StreamResponse:
-    context, told = context_of(request), await _known(request)
+async def _publish_update(request: web.Request, more: Mapping[str, Any], flash: str) -> web.StreamResponse:
+    context, details = context_of(request), await _known(request)
     sent = {**read.body(PageIncidentSettings, await posted(request)), **more}
-    row = told.row
+    row = details.row
     try:
         after = await incidents.update(
             context.db, who(request), row.page_id, row.id, filled(PageIncidentSettings, sent), context.now()
         )
     except Invalid as fault:
-        return await _shown(request, told, sent, fault.details, code=400)
-    return back(request, _path(after), said)
+        return await _shown(request, details, sent, fault.details, code=400)
+    return back(request, _path(after), flash)
 
 
 async def _new(
@@ -140,25 +140,25 @@ async def _new(
 
 async def _shown(
     request: web.Request,
-    told: PageIncidentDetails,
+    details: PageIncidentDetails,
     shown: Mapping[str, Any],
     faults: Mapping[str, str],
     *,
     code: int = 200,
 ) -> web.Response:
-    planned = told.row.severity == MAINTENANCE
-    seen = await _components(request, told.row.page_id)
+    planned = details.row.severity == MAINTENANCE
+    seen = await _components(request, details.row.page_id)
     names = {one.row.id: one.row.name for one in seen}
     return page(
         request,
         "status_page_incident.html.j2",
         status=code,
-        told=told,
-        here=_path(told),
-        page_path=path(told.row.page_id),
-        names=[names[id_] for id_ in told.row.components if id_ in names],
+        incident=details,
+        here=_path(details),
+        page_path=path(details.row.page_id),
+        names=[names[id_] for id_ in details.row.components if id_ in names],
         phases=ENGLISH.planned_phases if planned else ENGLISH.phases,
-        form=await _form(request, told.row.page_id, shown, faults, planned=planned, seen=seen),
+        form=await _form(request, details.row.page_id, shown, faults, planned=planned, seen=seen),
     )
 
 
@@ -186,13 +186,13 @@ async def _form(
 def _worded(one: FormField, *, planned: bool) -> FormField:
     """The field in the wording of the public page."""
     phases = ENGLISH.planned_phases if planned else ENGLISH.phases
-    words = {str(known): said for known, said in (*ENGLISH.shown.items(), *phases.items())}
+    words = {str(known): label for known, label in (*ENGLISH.shown.items(), *phases.items())}
     if one.name == "severity":
         one = replace(one, options=tuple(pair for pair in one.options if pair[0] != MAINTENANCE))
     options = one.options
     if one.name in ("status", "componentStatus"):
         options = tuple((known, words.get(known, label)) for known, label in options)
-    return replace(one, **{**_SAID.get(one.name, {}), "options": options})
+    return replace(one, **{**_WORDED.get(one.name, {}), "options": options})
 
 
 async def _components(request: web.Request, page_: UUID) -> list[ComponentDetails]:
@@ -200,9 +200,9 @@ async def _components(request: web.Request, page_: UUID) -> list[ComponentDetail
     return await components.all_(context.db, visitor(request).team_id, page_, context.now())
 
 
-def _settable(told: PageIncidentDetails) -> dict[str, Any]:
+def _settable(details: PageIncidentDetails) -> dict[str, Any]:
     """The values of the form: an empty message, and timestamps in a readable format."""
-    shown = notifications.settable(told.row)
+    shown = notifications.settable(details.row)
     times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
     return {**shown, **times, "message": None}
 
@@ -227,5 +227,5 @@ async def _known(request: web.Request) -> PageIncidentDetails:
     return await incidents.one(context_of(request).db, visitor(request).team_id, id_, incident)
 
 
-def _path(told: PageIncidentDetails) -> str:
-    return f"{path(told.row.page_id)}/incidents/{ids.show('spi', told.row.id)}"
+def _path(details: PageIncidentDetails) -> str:
+    return f"{path(details.row.page_id)}/incidents/{ids.show('spi', details.row.id)}"

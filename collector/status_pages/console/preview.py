@@ -17,7 +17,7 @@ from collector.status_pages.core.fields import PageSettings
 from collector.status_pages.service import status_pages
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.fields import WHAT, parse
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, status
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH
@@ -50,7 +50,7 @@ async def show_unsaved(request: web.Request) -> web.StreamResponse:
     return _answer(view, text, f"'self' 'nonce-{nonce}'")
 
 
-def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str:
+def _drawn(request: web.Request, view: PageView, branding: Mapping[str, Any]) -> str:
     place = addresses.under(context_of(request).public_url, view.page.slug)
     text = status.page(replace(view, page=replace(view.page, branding=dict(branding))), place, ENGLISH)
     # The console triggers a refresh: open previews must not poll.
@@ -59,15 +59,17 @@ def _drawn(request: web.Request, view: View, branding: Mapping[str, Any]) -> str
     return text.replace("<head>", '<head><base target="_blank">', 1)
 
 
-def _answer(view: View, text: str, styles: str) -> web.Response:
+def _answer(view: PageView, text: str, styles: str) -> web.Response:
     answer = web.Response(text=text, content_type="text/html", charset="utf-8")
-    said = policy(view.page.branding.get("logo")).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    header = policy(view.page.branding.get("logo")).replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    )
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
-    answer.headers["Content-Security-Policy"] = said.replace("style-src 'self'", f"style-src {styles}")
+    answer.headers["Content-Security-Policy"] = header.replace("style-src 'self'", f"style-src {styles}")
     return answer
 
 
-async def _view(request: web.Request) -> View:
+async def _view(request: web.Request) -> PageView:
     """Load the page. Raises NotFound."""
     context = context_of(request)
     row = await status_pages.found(context.db, visitor(request).team_id, page_id(request))

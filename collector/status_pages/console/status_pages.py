@@ -45,7 +45,7 @@ async def show(request: web.Request) -> web.StreamResponse:
     """Show the page's current state, its open incidents and its components in order."""
     context, team_id, id_ = context_of(request), visitor(request).team_id, page_id(request)
     known = await status_pages.one(context.db, team_id, id_, context.now())
-    told, _ = await incidents.page(context.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
+    open_, _ = await incidents.page(context.db, team_id, id_, _OPEN, common.PER_PAGE, 0)
     number = common.asked(request)
     first = (number - 1) * common.PER_PAGE
     return page(
@@ -55,7 +55,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         proof=asked_of(known.page.domain, id_) if known.page.domain and not known.answers else None,
         here=path(id_),
         shows=overall(seen.shown.status for seen in known.components),
-        told=told,
+        incidents=open_,
         components=known.components[first : first + common.PER_PAGE],
         first=first,
         at=common.at(request, number, len(known.components)),
@@ -152,9 +152,9 @@ def _password_help(row: StatusPage | None) -> str:
     return "For a private page: without a password no one can see it."
 
 
-def _saved(request: web.Request, known: StatusPageDetails, said: str) -> web.Response:
-    told = " ".join([said, *(f"Mind: {one}." for one in known.warnings)])
-    return back(request, path(known.page.id), told, tone="warn" if known.warnings else "good")
+def _saved(request: web.Request, known: StatusPageDetails, flash: str) -> web.Response:
+    text = " ".join([flash, *(f"Mind: {warning}." for warning in known.warnings)])
+    return back(request, path(known.page.id), text, tone="warn" if known.warnings else "good")
 
 
 def changes(sent: Mapping[str, Any]) -> dict[str, Any]:

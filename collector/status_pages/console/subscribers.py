@@ -1,6 +1,7 @@
 """The subscribers of a status page: list, add, remove."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
@@ -10,6 +11,7 @@ from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.state import visitor, who
 from collector.http.context import context_of
+from collector.status_pages.answers import SubscriberAnswer
 from collector.status_pages.api.parts import part_id, subscriber
 from collector.status_pages.console.status_pages import page_id, path
 from collector.status_pages.core.fields import SubscriberSettings
@@ -17,6 +19,14 @@ from collector.status_pages.service import components, status_pages, subscribers
 from collector.status_pages.service.subscribers import WHAT
 from shared import ids
 from shared.errors import Conflict, Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriberLine:
+    """A line of the list: a subscriber and the names of its components."""
+
+    subscriber: SubscriberAnswer
+    component_names: Sequence[str]
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -42,9 +52,9 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, sent, fault.details, code=400)
     except Conflict as fault:
         return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
-    said = " ".join(["Added.", *(f"Mind: {one}." for one in known.warnings)])
+    flash = " ".join(["Added.", *(f"Mind: {warning}." for warning in known.warnings)])
     tone = "warn" if known.warnings else "good"
-    return back(request, f"{path(id_)}/subscribers", said, tone=tone)
+    return back(request, f"{path(id_)}/subscribers", flash, tone=tone)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -73,7 +83,7 @@ async def _drawn(
         status=code,
         row=row,
         here=path(row.id),
-        rows=[{**one, "of": [names.get(id_, id_) for id_ in one["components"]]} for one in lines],
+        rows=[SubscriberLine(one, [names.get(id_, id_) for id_ in one.components]) for one in lines],
         at=common.at(request, number, total),
         form=forms.build(
             SubscriberSettings, {**shown, "signingSecret": None}, faults, options={"components": options}

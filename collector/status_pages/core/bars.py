@@ -40,7 +40,7 @@ def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
     return found
 
 
-def said(share: float | None) -> str:
+def percent(share: float | None) -> str:
     """The uptime in percent, never rounded up to 100: ``99.99 %`` stays below."""
     if share is None:
         return "unknown"

@@ -1,15 +1,16 @@
 """Fields of a status page and its parts as callers set them, with bounds and defaults."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.fields import Email
 from collector.platform.monitor import MonitorId, has_ink
-from collector.status_pages.core.status_page import Phase, Severity, Status, Visibility, is_slug
+from collector.status_pages.core.status_page import Phase, Severity, Status, StatusMode, Visibility, is_slug
 from collector.status_pages.core.style import is_stylesheet
 from shared import ids
 from shared.kinds.fields import NumericText, Says, Secret
@@ -89,6 +90,15 @@ class Branding:
     """Stylesheet that is appended to the page's own; without `@import` and `url()`."""
 
 
+def branding_of(stored: Mapping[str, str | None]) -> Branding:
+    """Return the branding of a page from its *stored* JSON."""
+    return Branding(
+        logo=stored.get("logo"),
+        primary_color=stored.get("primaryColor"),
+        custom_css=stored.get("customCss"),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentSettings:
     """The writable fields of a component; *status_mode* ``auto`` makes it follow its monitor again.
@@ -108,7 +118,7 @@ class ComponentSettings:
     """Place in the list; without it after the others."""
     status: Status | None = None
     """Status that is shown; setting it makes the component manual."""
-    status_mode: Literal["auto", "manual"] | None = None
+    status_mode: StatusMode | None = None
     """Whether the status follows the monitor (`auto`) or is set by hand (`manual`)."""
     status_message: Annotated[str, MaxLen(10_000)] | None = ""
     """Text that the page shows beside the status."""

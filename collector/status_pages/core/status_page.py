@@ -12,6 +12,7 @@ Status = Literal["operational", "degraded_performance", "partial_outage", "major
 # Status as displayed to people, who need to distinguish "operational" from "unknown".
 Displayed = Status | Literal["unknown"]
 Phase = Literal["investigating", "identified", "monitoring", "resolved"]
+StatusMode = Literal["auto", "manual"]
 Severity = Literal["none", "minor", "major", "critical", "maintenance"]
 
 RESOLVED: Final = "resolved"
@@ -88,7 +89,9 @@ def shown(held: Status | None, health: Health | None, *, planned: bool) -> Shown
     return Shown(held or automatic, automatic)
 
 
-def held_after(held: Status | None, now: Shown, status: Status | None, mode: str | None) -> Status | None:
+def held_after(
+    held: Status | None, now: Shown, status: Status | None, mode: StatusMode | None
+) -> Status | None:
     """The manual status of a component after an update with *status* and *mode*; None: not sent.
 
     Sending the displayed status changes nothing. Sending the monitor's status ends the manual status.
@@ -100,7 +103,7 @@ def held_after(held: Status | None, now: Shown, status: Status | None, mode: str
     return None if status == now.automatic else status
 
 
-def mode_of(held: Status | None) -> str:
+def mode_of(held: Status | None) -> StatusMode:
     return "auto" if held is None else "manual"
 
 

@@ -74,7 +74,7 @@ class PageMails:
 
     def _body(self, letter: Letter, links: Links) -> Body:
         if letter.news_id is not None:
-            return texts.told(letter, links)
+            return texts.updated(letter, links)
         if letter.verified_at is not None or letter.asked_at is None:
             return texts.reminding(letter, links)
         token = statuspage_links.confirming(self._link_key(letter), letter.subscriber_id, letter.asked_at)

@@ -1,5 +1,6 @@
-"""Starts and ends planned maintenance of status pages; deletes unconfirmed subscribers and old updates."""
+"""Keeps status pages up to date: maintenance by schedule, proofs of domains, unconfirmed subscribers."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
@@ -7,12 +8,16 @@ import structlog
 
 from collector.platform.storage.db import Db
 from collector.status_pages.core.links import CONFIRM_FOR
+from collector.status_pages.service import domains
 from collector.status_pages.service import incidents as status_pages_incidents
+from collector.status_pages.service.domains import Prover
+from collector.status_pages.storage import domains as domain_table
 from collector.status_pages.storage import incidents, news, status_pages, subscribers
 
 log = structlog.get_logger()
 
 _AT_ONCE = 50
+_DOMAINS_AT_ONCE = 5
 
 
 class StatusPages:
@@ -39,3 +44,19 @@ class StatusPages:
         if gone:
             log.warning("status page letters dropped after a day", letters=gone)
         return len(due) == _AT_ONCE
+
+
+class DomainProofs:
+    """Looks for domain proofs. Any number may run: each page is claimed by one of them."""
+
+    def __init__(self, db: Db, prover: Prover, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._prover = prover
+        self._now = now
+
+    async def turn(self) -> bool:
+        """Return whether more are waiting."""
+        async with self._db.transaction() as tx:
+            due = await domain_table.due(tx, _DOMAINS_AT_ONCE)
+        await asyncio.gather(*(domains.check(self._db, self._prover, page, self._now()) for page in due))
+        return len(due) == _DOMAINS_AT_ONCE

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 import structlog
@@ -41,6 +41,13 @@ class TryOutcome:
     rest: bool = False
 
 
+class Carrier(Protocol):
+    """Takes letters to their receivers by one way, mail or webhook."""
+
+    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
+        """Make one attempt to deliver *letter*; return its result instead of raising it."""
+
+
 class PageSender:
     """Sends letters. Any number may run. `shared.loop.forever` runs `turn` with *bell*; then call `close`.
 
@@ -52,14 +59,14 @@ class PageSender:
         self,
         db: Db,
         via: Via,
-        carry: Callable[[Letter, datetime], Awaitable[TryOutcome]],
+        carrier: Carrier,
         *,
         most: int,
         now: Callable[[], datetime],
     ) -> None:
         self._db = db
         self.via: Via = via
-        self._carry = carry
+        self._carrier = carrier
         self._most = most
         self._share = min(_FEWEST, most)
         self._looked = 0.0
@@ -133,7 +140,7 @@ class PageSender:
 
     async def _send(self, letter: Letter) -> None:
         try:
-            outcome = await self._carry(letter, self._now())
+            outcome = await self._carrier.carry(letter, self._now())
         except Exception:
             log.exception(
                 "delivery attempt raised an exception", subscriber=ids.show("sub", letter.subscriber_id)
@@ -152,8 +159,8 @@ class PageSender:
                 self._rested_at = time.monotonic() + rest_s
         else:
             self._faults = 0
-        said = "sent" if outcome.error is None else "failed" if outcome.wait is None else "pending"
-        metrics.page_letters.labels(self.via, said).inc()
+        result = "sent" if outcome.error is None else "failed" if outcome.wait is None else "pending"
+        metrics.page_letters.labels(self.via, result).inc()
         if outcome.error is not None:
             log.info(
                 "subscriber not notified",

@@ -5,7 +5,6 @@ from typing import Final
 from collector.notifications.channels.page_mail import Body, Links
 from collector.status_pages.core.status_page import Severity
 from collector.status_pages.storage.news import Letter
-from collector.status_pages.web.subscription_words import words_of
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
 from collector.status_pages.web.words.words import Words
 
@@ -19,20 +18,21 @@ _COLOURS: Final[dict[Severity, str]] = {
 }
 
 
-def told(letter: Letter, links: Links) -> Body:
+def updated(letter: Letter, links: Links) -> Body:
     """An update of an incident."""
-    w, s = _words(letter), words_of(letter.language)
+    w = _words(letter)
+    s = w.subscription
     name, title = letter.page_name, letter.title or ""
-    said = _phase(letter, w)
+    phase = _phase(letter, w)
     facts = [
-        (s.status, f"{said}, {w.moment(letter.at)}" if letter.at else said),
+        (s.status, f"{phase}, {w.moment(letter.at)}" if letter.at else phase),
         (s.affects, w.comma.join(letter.component_names)),
         (s.planned_for, _span(letter, w)),
     ]
     return Body(
         language=w.tag,
         title=title,
-        subject=f"[{name}] {said}: {title}",
+        subject=f"[{name}] {phase}: {title}",
         colour=_CALM if letter.phase == "resolved" else _COLOURS[letter.severity or "none"],
         text=letter.message or "",
         facts=[(label, value) for label, value in facts if value],
@@ -45,9 +45,10 @@ def told(letter: Letter, links: Links) -> Body:
 
 def confirming(letter: Letter, confirm: str) -> Body:
     """Asks the recipient to confirm the subscription; *confirm* is the link."""
-    s, name = words_of(letter.language), letter.page_name
+    w, name = _words(letter), letter.page_name
+    s = w.subscription
     return Body(
-        language=_words(letter).tag,
+        language=w.tag,
         title=s.confirm,
         subject=s.confirm_subject.format(name=name),
         colour=_NEUTRAL,
@@ -62,9 +63,10 @@ def confirming(letter: Letter, confirm: str) -> Body:
 
 def reminding(letter: Letter, links: Links) -> Body:
     """For an existing subscriber who subscribed again."""
-    s, name = words_of(letter.language), letter.page_name
+    w, name = _words(letter), letter.page_name
+    s = w.subscription
     return Body(
-        language=_words(letter).tag,
+        language=w.tag,
         title=s.known,
         subject=s.known_subject.format(name=name),
         colour=_NEUTRAL,

@@ -77,25 +77,25 @@ async def add(db: Db, who: Actor, page_id: UUID, body: Mapping[str, Any], now: d
     """Add a component. Raises NotFound, Invalid, Conflict."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(ComponentSettings, body, {})
-        monitors, faults = await _monitors(tx, who.team_id, [said.said], "")
-        (row,) = await _add_all(tx, page, [said.checked(faults)], monitors, now)
+        request = asked_for(ComponentSettings, body, {})
+        monitors, faults = await _monitors(tx, who.team_id, [request.fields], "")
+        (row,) = await _add_all(tx, page, [request.checked(faults)], monitors, now)
         await status_pages.touch(tx, who.team_id, page_id, now)
         await record(tx, who, "add_component", page)
-        return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=said.warnings)
+        return replace((await _look(tx, who.team_id, page_id, [row], now))[0], warnings=request.warnings)
 
 
-async def add_first(tx: Tx, page: StatusPage, said: StatusPageRequest[NewPage], now: datetime) -> None:
+async def add_first(tx: Tx, page: StatusPage, request: StatusPageRequest[NewPage], now: datetime) -> None:
     """Add the initial components to a new page. Raises Invalid."""
-    monitors, faults = await named_first(tx, page.team_id, said)
-    await _add_all(tx, page, said.checked(faults).components, monitors, now)
+    monitors, faults = await named_first(tx, page.team_id, request)
+    await _add_all(tx, page, request.checked(faults).components, monitors, now)
 
 
 async def named_first(
-    tx: Tx, team_id: int, said: StatusPageRequest[NewPage]
+    tx: Tx, team_id: int, request: StatusPageRequest[NewPage]
 ) -> tuple[list[UUID | None], dict[str, str]]:
     """The monitor behind each initial component of a page, and errors for unknown monitors."""
-    listed = said.said.get("components")
+    listed = request.fields.get("components")
     return await _monitors(tx, team_id, listed if isinstance(listed, list) else [], "components[{}].")
 
 
@@ -137,11 +137,11 @@ async def update(
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        said = asked_for(ComponentSettings, body, settable(before))
+        request = asked_for(ComponentSettings, body, settable(before))
         monitor, faults = before.monitor_id, dict[str, str]()
-        if said.said["monitorId"] != (monitor and ids.show("mon", monitor)):
-            (monitor,), faults = await _monitors(tx, who.team_id, [said.said], "")
-        asked = said.checked(faults)
+        if request.fields["monitorId"] != (monitor and ids.show("mon", monitor)):
+            (monitor,), faults = await _monitors(tx, who.team_id, [request.fields], "")
+        asked = request.checked(faults)
         after = replace(before, **_columns(asked, monitor), position=_position(asked, before))
         (present,) = await _look(tx, who.team_id, page_id, [after], now)
         after = replace(after, held=held_after(before.held, present.shown, asked.status, asked.status_mode))
@@ -153,7 +153,7 @@ async def update(
             await record(
                 tx, who, "update_component", page, changed + ["status"] * (before.held != after.held)
             )
-        return replace((await _look(tx, who.team_id, page_id, [after], now))[0], warnings=said.warnings)
+        return replace((await _look(tx, who.team_id, page_id, [after], now))[0], warnings=request.warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) -> None:
@@ -172,16 +172,16 @@ async def arrange(
     """Reorder the components; omitted ones are moved to the end. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(ComponentOrder, body, {})
+        request = asked_for(ComponentOrder, body, {})
         old = [one.id for one in await table.of_page(tx, who.team_id, page_id)]
-        first, faults = named("components", said.said.get("components"), set(old))
-        said.checked(faults)
+        first, faults = named("components", request.fields.get("components"), set(old))
+        request.checked(faults)
         new = list(dict.fromkeys([*first, *old]))
         if new != old:
             await table.arrange(tx, who.team_id, page_id, new, now)
             await status_pages.touch(tx, who.team_id, page_id, now)
             await record(tx, who, "arrange_components", page)
-        return await seen(tx, who.team_id, page_id, now), said.warnings
+        return await seen(tx, who.team_id, page_id, now), request.warnings
 
 
 async def _look(
@@ -221,12 +221,12 @@ def _position(asked: ComponentSettings, before: Component) -> int:
 
 
 async def _monitors(
-    tx: Tx, team_id: int, said: Sequence[Any], prefix: str
+    tx: Tx, team_id: int, sent: Sequence[Any], prefix: str
 ) -> tuple[list[UUID | None], dict[str, str]]:
     """The monitor behind each component, and errors for monitors that the team does not have."""
-    keys = [f"{prefix.format(at)}monitorId" for at in range(len(said))]
+    keys = [f"{prefix.format(at)}monitorId" for at in range(len(sent))]
     named: dict[str, UUID] = {}
-    for key, one in zip(keys, said, strict=True):
+    for key, one in zip(keys, sent, strict=True):
         named |= references.one("mon", key, one.get("monitorId") if isinstance(one, Mapping) else None)
     have = await parents.hold(tx, team_id, list(set(named.values()))) if named else set()
     return [named.get(key) for key in keys], references.strangers(named, have, "there is no such monitor")

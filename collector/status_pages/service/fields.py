@@ -29,10 +29,10 @@ _SHOWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StatusPageRequest(Generic[T]):
-    """A parsed request body; *value* is set if there are no *faults*. *said*: the fields that were read."""
+    """A parsed request body; *value* is set if there are no *faults*. *fields*: those read."""
 
     value: T | None
-    said: Mapping[str, Any]
+    fields: Mapping[str, Any]
     faults: dict[str, str]
     warnings: list[str]
 
@@ -53,10 +53,10 @@ def parse(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> tup
 def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) -> StatusPageRequest[T]:
     """Parse *body*; *kept* supplies the fields that it lacks."""
     sent = {name: value for name, value in body.items() if name in members(cls)}
-    said = {**kept, **sent}
-    found = read(cls, said)
+    values = {**kept, **sent}
+    outcome = read(cls, values)
     unknown = [name for name in body if name not in sent and name not in _SHOWN]
-    return StatusPageRequest(found.value, said, found.faults, ignored([*unknown, *found.unknown]))
+    return StatusPageRequest(outcome.value, values, outcome.faults, ignored([*unknown, *outcome.unknown]))
 
 
 def when(text: str | None) -> datetime | None:

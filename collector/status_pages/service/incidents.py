@@ -35,19 +35,19 @@ class PageIncidentDetails:
 
 
 async def page(
-    db: Db, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int, offset: int
+    db: Db, team_id: int, page_id: UUID, filters: PageIncidentFilter, limit: int, offset: int
 ) -> tuple[list[PageIncidentDetails], int]:
     """Incidents, newest first, and their total number; none for an unknown page."""
     async with db.connection() as tx:
-        total = await table.count(tx, team_id, page_id, wanted)
-        return await told(tx, team_id, page_id, wanted, limit, offset), total
+        total = await table.count(tx, team_id, page_id, filters)
+        return await newest(tx, team_id, page_id, filters, limit, offset), total
 
 
-async def told(
-    tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int | None, offset: int = 0
+async def newest(
+    tx: Tx, team_id: int, page_id: UUID, filters: PageIncidentFilter, limit: int | None, offset: int = 0
 ) -> list[PageIncidentDetails]:
     """Incidents of a page with their updates, newest first."""
-    rows = await table.newest(tx, team_id, page_id, wanted, limit, offset)
+    rows = await table.newest(tx, team_id, page_id, filters, limit, offset)
     updates = await table.updates(tx, team_id, [row.id for row in rows])
     return [PageIncidentDetails(row, updates[row.id]) for row in rows]
 
@@ -55,7 +55,7 @@ async def told(
 async def one(db: Db, team_id: int, page_id: UUID, id_: UUID) -> PageIncidentDetails:
     """One incident. Raises NotFound."""
     async with db.connection() as tx:
-        return await _told(tx, there(await table.get(tx, team_id, page_id, id_), WHAT))
+        return await _details(tx, there(await table.get(tx, team_id, page_id, id_), WHAT))
 
 
 async def publish(
@@ -64,8 +64,8 @@ async def publish(
     """Publish an incident. Raises NotFound, Invalid."""
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(PageIncidentSettings, body, {})
-        asked, columns = await _columns(tx, page, said)
+        request = asked_for(PageIncidentSettings, body, {})
+        asked, columns = await _columns(tx, page, request)
         row = PageIncident(
             team_id=who.team_id,
             id=ids.uuid7(),
@@ -76,11 +76,11 @@ async def publish(
             resolved_at=now if asked.status == RESOLVED else None,
         )
         await table.insert(tx, row)
-        news = await _say(tx, row, asked.message, now)
+        written = await _add_update(tx, row, asked.message, now)
         await _hold(tx, row, _taken(None, row), now)
         await record(tx, who, "publish_incident", page)
-        await notify(tx, who, page, None, row, news)
-        return await _told(tx, row, said.warnings)
+        await notify(tx, who, page, None, row, written)
+        return await _details(tx, row, request.warnings)
 
 
 async def update(
@@ -90,8 +90,8 @@ async def update(
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         before = there(await table.get(tx, who.team_id, page_id, id_), WHAT)
-        said = asked_for(PageIncidentSettings, body, settable(before))
-        asked, columns = await _columns(tx, page, said, before)
+        request = asked_for(PageIncidentSettings, body, settable(before))
+        asked, columns = await _columns(tx, page, request, before)
         over = asked.status == RESOLVED
         after = replace(
             before,
@@ -101,8 +101,8 @@ async def update(
         )
         changed = audit.differing(settable(before), settable(after))
         await record(tx, who, "update_incident", page, [*changed, "message"])
-        await _go_on(tx, who, page, before, after, asked.message, now)
-        return await _told(tx, after, said.warnings)
+        await _save(tx, who, page, before, after, asked.message, now)
+        return await _details(tx, after, request.warnings)
 
 
 async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime) -> bool:
@@ -116,7 +116,7 @@ async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime)
     )
     who = system(page.team_id)
     await record(tx, who, "update_incident", page, ["status", "message"])
-    await _go_on(tx, who, page, before, after, message, now)
+    await _save(tx, who, page, before, after, message, now)
     return True
 
 
@@ -134,14 +134,14 @@ async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID, now: datetime) ->
 async def _columns(
     tx: Tx,
     page: StatusPage,
-    said: StatusPageRequest[PageIncidentSettings],
+    request: StatusPageRequest[PageIncidentSettings],
     before: PageIncident | None = None,
 ) -> tuple[PageIncidentSettings, dict[str, Any]]:
     """Validate the request and convert it to columns. Raises Invalid."""
     rows = await status_pages_components.of_page(tx, page.team_id, page.id)
     known = {row.id for row in rows} | set(before.components if before else ())
-    components, faults = named("affectedComponents", said.said.get("affectedComponents"), known)
-    asked = said.checked(faults)
+    components, faults = named("affectedComponents", request.fields.get("affectedComponents"), known)
+    asked = request.checked(faults)
     return asked, {
         "title": asked.title,
         "status": asked.status,
@@ -191,7 +191,7 @@ async def _hold(tx: Tx, row: PageIncident, held: dict[UUID, Status | None], now:
         await status_pages_components.hold(tx, row.team_id, row.page_id, held, now)
 
 
-async def _go_on(
+async def _save(
     tx: Tx,
     who: Actor,
     page: StatusPage,
@@ -201,18 +201,18 @@ async def _go_on(
     now: datetime,
 ) -> None:
     await table.save(tx, after)
-    said = await _say(tx, after, message, now)
+    written = await _add_update(tx, after, message, now)
     await _hold(tx, after, await _freed(tx, before, after) | _taken(before, after), now)
-    await notify(tx, who, page, before, after, said)
+    await notify(tx, who, page, before, after, written)
 
 
-async def _say(tx: Tx, row: PageIncident, message: str, now: datetime) -> Update:
-    said = Update(
+async def _add_update(tx: Tx, row: PageIncident, message: str, now: datetime) -> Update:
+    update = Update(
         team_id=row.team_id, id=ids.uuid7(), incident_id=row.id, status=row.status, message=message, at=now
     )
-    await table.say(tx, said)
-    return said
+    await table.add_update(tx, update)
+    return update
 
 
-async def _told(tx: Tx, row: PageIncident, warnings: Sequence[str] = ()) -> PageIncidentDetails:
+async def _details(tx: Tx, row: PageIncident, warnings: Sequence[str] = ()) -> PageIncidentDetails:
     return PageIncidentDetails(row, (await table.updates(tx, row.team_id, [row.id]))[row.id], warnings)

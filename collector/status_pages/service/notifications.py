@@ -41,24 +41,24 @@ def shown(row: PageIncident, message: str) -> dict[str, Any]:
 
 
 async def notify(
-    tx: Tx, who: Actor, page: StatusPage, before: PageIncident | None, after: PageIncident, said: Update
+    tx: Tx, who: Actor, page: StatusPage, before: PageIncident | None, after: PageIncident, update: Update
 ) -> None:
     """Queue the notifications. Call it last in the transaction: it blocks the team's other events."""
-    await news.add(tx, _news(before, after, said))
+    await news.add(tx, _page_update(before, after, update))
     kind = payloads.PAGE_UPDATED if before else payloads.PAGE_PUBLISHED
     payload = payloads.page_incident(
         kind,
         {"id": ids.show("sp", page.id), "name": page.name, "slug": page.slug},
-        shown(after, said.message),
+        shown(after, update.message),
         who.shown,
-        now=said.at,
+        now=update.at,
     )
-    await events.append(tx, page.team_id, after.id, kind, payload, said.at)
+    await events.append(tx, page.team_id, after.id, kind, payload, update.at)
 
 
-def _news(before: PageIncident | None, after: PageIncident, said: Update) -> PageUpdate:
+def _page_update(before: PageIncident | None, after: PageIncident, update: Update) -> PageUpdate:
     if before is None:
-        occasion = published(after.severity, after.scheduled_start, said.at)
+        occasion = published(after.severity, after.scheduled_start, update.at)
     else:
         occasion = updated(after.severity, before.status, after.status)
     # Notify subscribers of components that the incident no longer affects, too.
@@ -68,9 +68,9 @@ def _news(before: PageIncident | None, after: PageIncident, said: Update) -> Pag
         team_id=after.team_id,
         id=ids.uuid7(),
         page_id=after.page_id,
-        update_id=said.id,
+        update_id=update.id,
         occasion=occasion,
         topic=topic(after.severity),
         components=[] if whole else sorted(about),
-        created_at=said.at,
+        created_at=update.at,
     )

@@ -54,12 +54,12 @@ async def create(
     db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own
 ) -> StatusPageDetails:
     """Create a page; *own*: the service's own names. Raises Invalid, Conflict."""
-    said = asked_for(NewPage, body, {})
+    request = asked_for(NewPage, body, {})
     strangers: Mapping[str, str] = {}
-    if said.faults:
+    if request.faults:
         async with db.connection() as tx:
-            _, strangers = await components.named_first(tx, who.team_id, said)
-    asked = said.checked(strangers)
+            _, strangers = await components.named_first(tx, who.team_id, request)
+    asked = request.checked(strangers)
     own.refuse(_domain(asked.domain))
     page = StatusPage(
         team_id=who.team_id,
@@ -77,9 +77,9 @@ async def create(
     async with db.transaction() as tx:
         page = await _addressed(tx, page, None, now)
         await table.insert(tx, page)
-        await components.add_first(tx, page, said, now)
+        await components.add_first(tx, page, request, now)
         await record(tx, who, "create", page)
-        return await _known(tx, page, now, said.warnings)
+        return await _known(tx, page, now, request.warnings)
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[StatusPageDetails], int]:
@@ -123,8 +123,8 @@ async def update(
     async with db.transaction() as tx:
         before = there(await table.lock(tx, who.team_id, id_))
         require(before.revision, only)
-        said = asked_for(PageSettings, _merged(body, before), settable(before))
-        asked = said.checked({})
+        request = asked_for(PageSettings, _merged(body, before), settable(before))
+        asked = request.checked({})
         own.refuse(_domain(asked.domain), before.domain)
         after = replace(
             before,
@@ -142,7 +142,7 @@ async def update(
             changed = audit.differing(settable(before), settable(after))
             changed += ["password"] if before.password != after.password else []
             await record(tx, who, "update", after, changed)
-        return await _known(tx, after, now, said.warnings)
+        return await _known(tx, after, now, request.warnings)
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -160,8 +160,8 @@ async def verify(db: Db, prover: Prover, who: Actor, id_: UUID, now: datetime) -
     return await one(db, who.team_id, id_, now)
 
 
-def _domain(said: str | None) -> str | None:
-    return said.lower() if said else None
+def _domain(name: str | None) -> str | None:
+    return name.lower() if name else None
 
 
 def _merged(body: Mapping[str, Any], before: StatusPage) -> dict[str, Any]:
@@ -214,22 +214,22 @@ def _slugs(page: StatusPage) -> Iterator[str]:
 
 
 def _warnings(page: StatusPage, *, answers: bool) -> list[str]:
-    said = []
+    warnings = []
     if page.visibility == "private" and page.password is None:
-        said.append("the page is private and has no password: nobody can see it")
+        warnings.append("the page is private and has no password: nobody can see it")
     if page.domain is not None and not answers:
         proof = asked_of(page.domain, page.id)
-        said.append(
+        warnings.append(
             f"{page.domain} does not show the page before it is proved: "
             f"put the TXT record {proof.record} there with the value {proof.value}"
         )
-    return said
+    return warnings
 
 
 async def _known(tx: Tx, page: StatusPage, now: datetime, warnings: Sequence[str] = ()) -> StatusPageDetails:
     counts = await table.counts(tx, page.team_id, [page.id])
     answers = page.id in await domain_table.answering(tx, page.team_id, [page.id])
-    told = [*warnings, *_warnings(page, answers=answers)]
+    all_warnings = [*warnings, *_warnings(page, answers=answers)]
     return StatusPageDetails(
-        page, counts[page.id], answers, await components.seen(tx, page.team_id, page.id, now), told
+        page, counts[page.id], answers, await components.seen(tx, page.team_id, page.id, now), all_warnings
     )

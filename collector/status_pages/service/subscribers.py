@@ -28,8 +28,10 @@ from shared.errors import Conflict
 WHAT = "Subscriber"
 MOST_WEBHOOKS: Final = 100
 _SECRET_BYTES: Final = 32
-_UNTOLD: Final = "no mail was sent to confirm the address: no mail server is set here (TOCSIN_SMTP_URL)"
-_ASKED: Final = "no other mail was sent: one an hour at most asks to confirm the address"
+_NO_MAIL_SERVER: Final = (
+    "no mail was sent to confirm the address: no mail server is set here (TOCSIN_SMTP_URL)"
+)
+_ASKED_RECENTLY: Final = "no other mail was sent: one an hour at most asks to confirm the address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,12 @@ async def add(
     """
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
-        said = asked_for(SubscriberSettings, body, {})
-        asked, columns = await _columns(tx, page, said)
-        warnings, row = said.warnings, replace(new(keyring, page, now), email=_small(asked.email), **columns)
+        request = asked_for(SubscriberSettings, body, {})
+        asked, columns = await _columns(tx, page, request)
+        warnings, row = (
+            request.warnings,
+            replace(new(keyring, page, now), email=_small(asked.email), **columns),
+        )
         if asked.webhook_url is not None:
             return await _add_webhook(tx, keyring, who, page, row, asked, warnings)
         before = await table.with_email(tx, who.team_id, page_id, row.email or "")
@@ -98,9 +103,9 @@ async def add(
             row = replace(before, preferences=row.preferences, components=row.components, by_form=False)
             await _save(tx, who, page, SubscriberDetails(before, None), SubscriberDetails(row, None))
         if not mails:
-            return SubscriberDetails(row, None, [*warnings, _UNTOLD])
-        row, told = await ask(tx, row, now)
-        return SubscriberDetails(row, None, warnings if told else [*warnings, _ASKED])
+            return SubscriberDetails(row, None, [*warnings, _NO_MAIL_SERVER])
+        row, mailed = await ask(tx, row, now)
+        return SubscriberDetails(row, None, warnings if mailed else [*warnings, _ASKED_RECENTLY])
 
 
 async def ask(tx: Tx, row: Subscriber, now: datetime) -> tuple[Subscriber, bool]:
@@ -145,13 +150,13 @@ async def update(
         preferences = sent.get("preferences")
         if isinstance(preferences, dict):
             sent["preferences"] = {**before.row.preferences, **preferences}
-        said = asked_for(SubscriberSettings, sent, settable(before))
-        asked, columns = await _columns(tx, page, said)
+        request = asked_for(SubscriberSettings, sent, settable(before))
+        asked, columns = await _columns(tx, page, request)
         row = replace(before.row, **columns)
         if asked.signing_secret is not None:
             row = replace(row, sealed_hook=_sealed(keyring, row, asked))
         await _save(tx, who, page, before, SubscriberDetails(row, before.url))
-        return SubscriberDetails(row, before.url, said.warnings)
+        return SubscriberDetails(row, before.url, request.warnings)
 
 
 async def delete(db: Db, who: Actor, page_id: UUID, id_: UUID) -> None:
@@ -239,12 +244,12 @@ def _small(email: str | None) -> str | None:
 
 
 async def _columns(
-    tx: Tx, page: StatusPage, said: StatusPageRequest[SubscriberSettings]
+    tx: Tx, page: StatusPage, request: StatusPageRequest[SubscriberSettings]
 ) -> tuple[SubscriberSettings, dict[str, Any]]:
     """Validate the request and convert it to columns. Raises Invalid."""
     on_it = {row.id for row in await status_pages_components.of_page(tx, page.team_id, page.id)}
-    components, faults = named("components", said.said.get("components"), on_it)
-    asked = said.checked(faults)
+    components, faults = named("components", request.fields.get("components"), on_it)
+    asked = request.checked(faults)
     return asked, {"preferences": to_json(asked.preferences), "components": components}
 
 

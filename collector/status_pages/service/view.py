@@ -34,7 +34,7 @@ _MEASURED_FOR: Final = timedelta(seconds=20)
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PageView:
     """*daily*: the last days of the monitors that the page shows, by their ids.
 
     *hours*: their response times in the last 24 hours, without the current hour.
@@ -58,8 +58,8 @@ class View:
     @property
     def status(self) -> Status:
         """The overall status: the worst of the components and open incidents."""
-        told = [meant(told.row.severity) for told in self.open]
-        return overall([*(seen.shown.status for seen in self.components), *told])
+        severities = [meant(incident.row.severity) for incident in self.open]
+        return overall([*(seen.shown.status for seen in self.components), *severities])
 
     @property
     def displayed(self) -> Displayed:
@@ -67,7 +67,7 @@ class View:
         unmeasured = bool(self.components) and all(seen.unknown for seen in self.components)
         return "unknown" if unmeasured and self.status == "operational" else self.status
 
-    def tells_the_same_as(self, other: "View") -> bool:
+    def equals_but_for_time(self, other: "PageView") -> bool:
         """Whether *other* differs only in its time."""
         same = replace(other, at=self.at, measured_at=self.measured_at)
         return self == same and (self.open, self.planned) == (other.open, other.planned)
@@ -75,25 +75,35 @@ class View:
     @property
     def open(self) -> list[PageIncidentDetails]:
         """Open incidents; maintenance only from its start."""
-        return [told for told in self.incidents if told.row.resolved_at is None and not self._ahead(told)]
+        return [
+            incident
+            for incident in self.incidents
+            if incident.row.resolved_at is None and not self._ahead(incident)
+        ]
 
     @property
     def planned(self) -> list[PageIncidentDetails]:
         """Future maintenance, soonest first."""
-        ahead = [told for told in self.incidents if told.row.resolved_at is None and self._ahead(told)]
-        return sorted(ahead, key=lambda told: told.row.scheduled_start or self.at)
+        ahead = [
+            incident
+            for incident in self.incidents
+            if incident.row.resolved_at is None and self._ahead(incident)
+        ]
+        return sorted(ahead, key=lambda incident: incident.row.scheduled_start or self.at)
 
     @property
     def past(self) -> list[PageIncidentDetails]:
         """Past incidents, newest first."""
-        return [told for told in self.incidents if told.row.resolved_at is not None]
+        return [incident for incident in self.incidents if incident.row.resolved_at is not None]
 
-    def _ahead(self, told: PageIncidentDetails) -> bool:
-        start = told.row.scheduled_start
-        return told.row.severity == MAINTENANCE and start is not None and start > self.at
+    def _ahead(self, incident: PageIncidentDetails) -> bool:
+        start = incident.row.scheduled_start
+        return incident.row.severity == MAINTENANCE and start is not None and start > self.at
 
 
-async def load(db: Db, kind: str, address: str, now: datetime, before: View | None = None) -> View | None:
+async def load(
+    db: Db, kind: str, address: str, now: datetime, before: PageView | None = None
+) -> PageView | None:
     """Load the page, of any team, with this *address* of this *kind* (slug, domain).
 
     *before*: the previous view, whose measurements may be reused.
@@ -103,33 +113,33 @@ async def load(db: Db, kind: str, address: str, now: datetime, before: View | No
         if page is None:
             return None
         components = await status_pages_components.seen(tx, page.team_id, page.id, now)
-        if before is not None and before.page.id == page.id and _still_does(before, components, now):
+        if before is not None and before.page.id == page.id and _is_still_measured(before, components, now):
             daily, hours, measured_at = before.daily, before.hours, before.measured_at
         else:
             daily, hours = await _measured(tx, page.team_id, components, now)
             measured_at = now
-        newest = await status_pages_incidents.told(tx, page.team_id, page.id, PageIncidentFilter(), MOST)
+        newest = await status_pages_incidents.newest(tx, page.team_id, page.id, PageIncidentFilter(), MOST)
         # Open incidents are shown however old they are.
-        still = await status_pages_incidents.told(
+        open_ = await status_pages_incidents.newest(
             tx, page.team_id, page.id, PageIncidentFilter(open=True), MOST
         )
         total = len(newest)
         if total == MOST:
             total = await table.count(tx, page.team_id, page.id, PageIncidentFilter())
-    known = {told.row.id for told in newest}
-    incidents = [*newest, *(old for old in still if old.row.id not in known)]
-    return View(page, components, daily, hours, measured_at, incidents, total, now)
+    known = {incident.row.id for incident in newest}
+    incidents = [*newest, *(old for old in open_ if old.row.id not in known)]
+    return PageView(page, components, daily, hours, measured_at, incidents, total, now)
 
 
 async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetails]:
     """That part of a page's incidents, newest first."""
     async with db.connection() as tx:
-        return await status_pages_incidents.told(
+        return await status_pages_incidents.newest(
             tx, page.team_id, page.id, PageIncidentFilter(), MOST, (number - 1) * MOST
         )
 
 
-def _still_does(before: View, components: Sequence[ComponentDetails], now: datetime) -> bool:
+def _is_still_measured(before: PageView, components: Sequence[ComponentDetails], now: datetime) -> bool:
     fresh = timedelta() <= now - before.measured_at < _MEASURED_FOR
     return fresh and _monitors(before.components) == _monitors(components)
 

@@ -77,7 +77,7 @@ async def save(tx: Tx, incident: PageIncident) -> None:
     )
 
 
-async def say(tx: Tx, update: Update) -> None:
+async def add_update(tx: Tx, update: Update) -> None:
     """Add an update."""
     await tx.execute(
         """
@@ -104,7 +104,7 @@ async def get(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> PageIncident | 
 
 
 async def newest(
-    tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter, limit: int | None, offset: int
+    tx: Tx, team_id: int, page_id: UUID, filters: PageIncidentFilter, limit: int | None, offset: int
 ) -> list[PageIncident]:
     """A page's incidents, newest first."""
     rows = await tx.fetch(
@@ -114,21 +114,21 @@ async def newest(
         """,
         team_id,
         page_id,
-        wanted.open,
-        wanted.severity,
+        filters.open,
+        filters.severity,
         limit,
         offset,
     )
     return [PageIncident(**row) for row in rows]
 
 
-async def count(tx: Tx, team_id: int, page_id: UUID, wanted: PageIncidentFilter) -> int:
+async def count(tx: Tx, team_id: int, page_id: UUID, filters: PageIncidentFilter) -> int:
     total: int = await tx.fetchval(
         f"SELECT count(*) FROM status_incidents i WHERE {_WHICH}",
         team_id,
         page_id,
-        wanted.open,
-        wanted.severity,
+        filters.open,
+        filters.severity,
     )
     return total
 

@@ -3,13 +3,13 @@
 from typing import Final
 from xml.sax.saxutils import escape
 
-from collector.status_pages.core.bars import said
+from collector.status_pages.core.bars import percent
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.status_page import Displayed
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 
 _GREY: Final = "#5a6472"
-_SAID: Final[dict[Displayed, tuple[str, str]]] = {
+_STATUSES: Final[dict[Displayed, tuple[str, str]]] = {
     "operational": ("operational", "#176b43"),
     "degraded_performance": ("degraded", "#8a5200"),
     "partial_outage": ("partial outage", "#8a5200"),
@@ -22,21 +22,21 @@ _LETTER: Final = 7
 _PAD: Final = 12
 
 
-def status_badge(view: View) -> str:
+def status_badge(view: PageView) -> str:
     """The current overall status."""
-    text, colour = _SAID[view.displayed]
+    text, colour = _STATUSES[view.displayed]
     return _drawn("status", text, colour)
 
 
-def uptime_badge(view: View) -> str:
+def uptime_badge(view: PageView) -> str:
     """The mean uptime of the measured components over the last 90 days."""
     known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
     share = sum(known) / len(known) if known else None
     colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
-    return _drawn("uptime 90d", said(share), colour)
+    return _drawn("uptime 90d", percent(share), colour)
 
 
-def response_badge(view: View) -> str:
+def response_badge(view: PageView) -> str:
     """The mean response time of the measured components over the last 24 hours."""
     means = [sum(hour.mean_ms for hour in hours) / len(hours) for hours in view.hours.values() if hours]
     if not means:
@@ -44,7 +44,7 @@ def response_badge(view: View) -> str:
     return _drawn("response 24h", f"{round(sum(means) / len(means))} ms", "#235a99")
 
 
-def icon(view: View) -> str:
+def icon(view: PageView) -> str:
     """The page's icon in its colour, independent of its status."""
     colour, on = brand(view.page.branding.get("primaryColor"))
     return (

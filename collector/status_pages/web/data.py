@@ -8,7 +8,7 @@ import orjson
 from collector.status_pages.core.status_page import MAINTENANCE, Status
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web.addresses import PageAddresses
 from shared import ids
 from shared.clock import iso
@@ -22,26 +22,26 @@ _INDICATORS: Final[dict[Status, tuple[str, str]]] = {
 }
 
 
-def own(view: View, place: PageAddresses) -> str:
+def own(view: PageView, place: PageAddresses) -> str:
     """The overall status, each component, and the incidents."""
     return _text(
         {
             "name": view.page.name,
             "url": place.url,
             "status": view.status,
-            "components": [_component(view, seen) for seen in view.components],
-            "incidents": [_incident(told) for told in view.open],
-            "maintenance": [_incident(told) for told in view.planned],
-            "history": [_incident(told) for told in view.past],
+            "components": [_component(view, component) for component in view.components],
+            "incidents": [_incident(incident) for incident in view.open],
+            "maintenance": [_incident(incident) for incident in view.planned],
+            "history": [_incident(incident) for incident in view.past],
             "updatedAt": iso(view.at),
         }
     )
 
 
-def summary(view: View, place: PageAddresses) -> str:
+def summary(view: PageView, place: PageAddresses) -> str:
     """``/api/v2/summary.json``, with the field names of a common third-party format."""
     indicator, description = _INDICATORS[view.status]
-    going = [told for told in (*view.open, *view.planned) if told.row.severity == MAINTENANCE]
+    scheduled = [incident for incident in (*view.open, *view.planned) if incident.row.severity == MAINTENANCE]
     return _text(
         {
             "page": {
@@ -51,49 +51,53 @@ def summary(view: View, place: PageAddresses) -> str:
                 "time_zone": "Etc/UTC",
                 "updated_at": iso(view.at),
             },
-            "components": [_listed(view, seen) for seen in view.components],
-            "incidents": [_told(view, told, place) for told in view.open if told.row.severity != MAINTENANCE],
-            "scheduled_maintenances": [_scheduled(view, told, place) for told in going],
+            "components": [_listed_component(view, component) for component in view.components],
+            "incidents": [
+                _listed_incident(view, incident, place)
+                for incident in view.open
+                if incident.row.severity != MAINTENANCE
+            ],
+            "scheduled_maintenances": [_scheduled(view, incident, place) for incident in scheduled],
             "status": {"indicator": indicator, "description": description},
         }
     )
 
 
-def _component(view: View, seen: ComponentDetails) -> dict[str, Any]:
-    daily = view.daily.get(seen.row.monitor_id) if seen.row.monitor_id else None
+def _component(view: PageView, component: ComponentDetails) -> dict[str, Any]:
+    daily = view.daily.get(component.row.monitor_id) if component.row.monitor_id else None
     return {
-        "id": ids.show("comp", seen.row.id),
-        "name": seen.row.name,
-        "description": seen.row.description,
-        "group": seen.row.group_name,
-        "status": seen.shown.status,
-        "statusMessage": seen.row.message,
+        "id": ids.show("comp", component.row.id),
+        "name": component.row.name,
+        "description": component.row.description,
+        "group": component.row.group_name,
+        "status": component.shown.status,
+        "statusMessage": component.row.message,
         "uptime90d": daily.uptime if daily else None,
-        "notMeasuredSince": _maybe(seen.unmeasured_since),
+        "notMeasuredSince": _iso(component.unmeasured_since),
     }
 
 
-def _incident(told: PageIncidentDetails) -> dict[str, Any]:
-    row = told.row
+def _incident(incident: PageIncidentDetails) -> dict[str, Any]:
+    row = incident.row
     return {
         "id": ids.show("spi", row.id),
         "title": row.title,
         "status": row.status,
         "severity": row.severity,
         "affectedComponents": [ids.show("comp", id_) for id_ in row.components],
-        "scheduledStart": _maybe(row.scheduled_start),
-        "scheduledEnd": _maybe(row.scheduled_end),
+        "scheduledStart": _iso(row.scheduled_start),
+        "scheduledEnd": _iso(row.scheduled_end),
         "publishedAt": iso(row.published_at),
-        "resolvedAt": _maybe(row.resolved_at),
+        "resolvedAt": _iso(row.resolved_at),
         "updates": [
             {"timestamp": iso(update.at), "status": update.status, "message": update.message}
-            for update in told.updates
+            for update in incident.updates
         ],
     }
 
 
-def _listed(view: View, seen: ComponentDetails) -> dict[str, Any]:
-    row, status = seen.row, seen.shown.status
+def _listed_component(view: PageView, component: ComponentDetails) -> dict[str, Any]:
+    row, status = component.row, component.shown.status
     return {
         "id": ids.show("comp", row.id),
         "name": row.name,
@@ -111,8 +115,8 @@ def _listed(view: View, seen: ComponentDetails) -> dict[str, Any]:
     }
 
 
-def _told(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
-    row, id_ = told.row, ids.show("spi", told.row.id)
+def _listed_incident(view: PageView, incident: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
+    row, id_ = incident.row, ids.show("spi", incident.row.id)
     return {
         "id": id_,
         "name": row.title,
@@ -122,10 +126,14 @@ def _told(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[s
         "started_at": iso(row.published_at),
         "updated_at": iso(row.updated_at),
         "monitoring_at": None,
-        "resolved_at": _maybe(row.resolved_at),
+        "resolved_at": _iso(row.resolved_at),
         "shortlink": place.url,
         "page_id": ids.show("sp", view.page.id),
-        "components": [_listed(view, seen) for seen in view.components if seen.row.id in row.components],
+        "components": [
+            _listed_component(view, component)
+            for component in view.components
+            if component.row.id in row.components
+        ],
         "incident_updates": [
             {
                 "id": ids.show("spi", update.id),
@@ -136,22 +144,22 @@ def _told(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[s
                 "updated_at": iso(update.at),
                 "display_at": iso(update.at),
             }
-            for update in reversed(told.updates)
+            for update in reversed(incident.updates)
         ],
     }
 
 
-def _scheduled(view: View, told: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
-    begun = told.row.scheduled_start is None or told.row.scheduled_start <= view.at
+def _scheduled(view: PageView, incident: PageIncidentDetails, place: PageAddresses) -> dict[str, Any]:
+    begun = incident.row.scheduled_start is None or incident.row.scheduled_start <= view.at
     return {
-        **_told(view, told, place),
+        **_listed_incident(view, incident, place),
         "status": "in_progress" if begun else "scheduled",
-        "scheduled_for": _maybe(told.row.scheduled_start),
-        "scheduled_until": _maybe(told.row.scheduled_end),
+        "scheduled_for": _iso(incident.row.scheduled_start),
+        "scheduled_until": _iso(incident.row.scheduled_end),
     }
 
 
-def _maybe(moment: datetime | None) -> str | None:
+def _iso(moment: datetime | None) -> str | None:
     return iso(moment) if moment else None
 
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from collector.status_pages.core.status_page import MAINTENANCE
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web.addresses import PageAddresses
 from shared import ids
 from shared.clock import iso
@@ -22,16 +22,16 @@ _FOLD: Final = 75
 _NO_END: Final = timedelta(hours=1)
 
 
-def atom(view: View, place: PageAddresses) -> str:
+def atom(view: PageView, place: PageAddresses) -> str:
     """RFC 4287: one entry per incident, changed by each update."""
     url = place.url
-    newest = max((told.row.updated_at for told in view.incidents), default=view.page.created_at)
+    newest = max((incident.row.updated_at for incident in view.incidents), default=view.page.created_at)
     entries = "".join(
-        f"<entry><id>{_xml(_link(place, told))}</id><title>{_xml(told.row.title)}</title>"
-        f'<link href="{_xml(_link(place, told))}"/>'
-        f"<published>{iso(told.row.published_at)}</published><updated>{iso(told.row.updated_at)}</updated>"
-        f'<content type="text">{_xml(_said(told))}</content></entry>\n'
-        for told in view.incidents[:_MOST]
+        f"<entry><id>{_xml(_link(place, incident))}</id><title>{_xml(incident.row.title)}</title>"
+        f'<link href="{_xml(_link(place, incident))}"/>'
+        f"<published>{iso(incident.row.published_at)}</published><updated>{iso(incident.row.updated_at)}</updated>"
+        f'<content type="text">{_xml(_updates(incident))}</content></entry>\n'
+        for incident in view.incidents[:_MOST]
     )
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
@@ -41,15 +41,15 @@ def atom(view: View, place: PageAddresses) -> str:
     )
 
 
-def rss(view: View, place: PageAddresses) -> str:
+def rss(view: PageView, place: PageAddresses) -> str:
     """RSS 2.0: the same content for older readers."""
     url = place.url
     items = "".join(
-        f"<item><title>{_xml(told.row.title)}</title><link>{_xml(_link(place, told))}</link>"
-        f'<guid isPermaLink="true">{_xml(_link(place, told))}</guid>'
-        f"<pubDate>{format_datetime(told.row.published_at.astimezone(UTC), usegmt=True)}</pubDate>"
-        f"<description>{_xml(escape(_said(told)))}</description></item>\n"
-        for told in view.incidents[:_MOST]
+        f"<item><title>{_xml(incident.row.title)}</title><link>{_xml(_link(place, incident))}</link>"
+        f'<guid isPermaLink="true">{_xml(_link(place, incident))}</guid>'
+        f"<pubDate>{format_datetime(incident.row.published_at.astimezone(UTC), usegmt=True)}</pubDate>"
+        f"<description>{_xml(escape(_updates(incident)))}</description></item>\n"
+        for incident in view.incidents[:_MOST]
     )
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<rss version="2.0"><channel>\n'
@@ -59,18 +59,18 @@ def rss(view: View, place: PageAddresses) -> str:
     )
 
 
-def calendar(view: View, place: PageAddresses) -> str:
+def calendar(view: PageView, place: PageAddresses) -> str:
     """RFC 5545: scheduled maintenance, past windows included."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tocsin//Status page//EN", "METHOD:PUBLISH"]
     lines.append(f"X-WR-CALNAME:{_line(view.page.name)}")
-    for told in view.incidents:
-        if told.row.severity == MAINTENANCE and told.row.scheduled_start is not None:
-            lines += _event(told, told.row.scheduled_start, place)
+    for incident in view.incidents:
+        if incident.row.severity == MAINTENANCE and incident.row.scheduled_start is not None:
+            lines += _event(incident, incident.row.scheduled_start, place)
     return "".join(f"{_folded(line)}\r\n" for line in [*lines, "END:VCALENDAR"])
 
 
-def _event(told: PageIncidentDetails, start: datetime, place: PageAddresses) -> list[str]:
-    row = told.row
+def _event(incident: PageIncidentDetails, start: datetime, place: PageAddresses) -> list[str]:
+    row = incident.row
     end = row.scheduled_end or max(start + _NO_END, row.resolved_at or start)
     return [
         "BEGIN:VEVENT",
@@ -79,21 +79,21 @@ def _event(told: PageIncidentDetails, start: datetime, place: PageAddresses) -> 
         f"DTSTART:{_stamp(start)}",
         f"DTEND:{_stamp(end)}",
         f"SUMMARY:{_line(row.title)}",
-        f"DESCRIPTION:{_line(_said(told))}",
-        f"URL:{_link(place, told)}",
+        f"DESCRIPTION:{_line(_updates(incident))}",
+        f"URL:{_link(place, incident)}",
         "END:VEVENT",
     ]
 
 
-def _link(place: PageAddresses, told: PageIncidentDetails) -> str:
-    return f"{place.url}/history{place.suffix}#{ids.show('spi', told.row.id)}"
+def _link(place: PageAddresses, incident: PageIncidentDetails) -> str:
+    return f"{place.url}/history{place.suffix}#{ids.show('spi', incident.row.id)}"
 
 
-def _said(told: PageIncidentDetails) -> str:
+def _updates(incident: PageIncidentDetails) -> str:
     """All updates of an incident, newest first."""
     return "\n\n".join(
         f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {update.message}"
-        for update in reversed(told.updates)
+        for update in reversed(incident.updates)
     )
 
 

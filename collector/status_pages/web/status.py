@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -17,9 +18,10 @@ from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phas
 from collector.status_pages.core.style import cleaned
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
+from collector.status_pages.web.chart import ChartDrawing
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words.words import Words
 from shared import ids
@@ -27,26 +29,54 @@ from shared.clock import iso
 
 _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
-_MOST_HEARD: Final = 5
+_MOST_SPOKEN: Final = 5
 _LINES: Final = re.compile(r"\n{2,}")
 
 
-def page(view: View, place: PageAddresses, words: Words) -> str:
+@dataclass(frozen=True, slots=True)
+class ShownComponent:
+    """A component as the page shows it; *message*: beside its status; *since*: unmeasured since then.
+
+    *spoken*: the text of its bars for screen readers.
+    """
+
+    name: str
+    description: str
+    message: str
+    status: Displayed
+    since: datetime | None
+    bars: Sequence[Bar]
+    uptime: float | None
+    spoken: str
+    chart: ChartDrawing | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """Components of one group, or those without one (*name* None); *folds*: it can be collapsed."""
+
+    name: str | None
+    folds: bool
+    status: Displayed
+    components: Sequence[ShownComponent]
+
+
+def page(view: PageView, place: PageAddresses, words: Words) -> str:
     """The status page."""
-    recent = [told for told in view.past if (told.row.resolved_at or view.at) > view.at - _RECENT]
+    recent = [incident for incident in view.past if (incident.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
 
 
 def history(
-    view: View,
+    view: PageView,
     place: PageAddresses,
     words: Words,
     number: int = 1,
     past: Sequence[PageIncidentDetails] | None = None,
 ) -> str:
     """The incidents by month; *past*: the history's part of this *number*, unless it is the newest."""
-    told = view.incidents if past is None else past
-    by_month = groupby(told, key=lambda one: words.month(one.row.published_at))
+    incidents = view.incidents if past is None else past
+    by_month = groupby(incidents, key=lambda incident: words.month(incident.row.published_at))
     return render(
         "history.html.j2",
         view,
@@ -58,12 +88,12 @@ def history(
     )
 
 
-def widget(view: View, place: PageAddresses, words: Words) -> str:
+def widget(view: PageView, place: PageAddresses, words: Words) -> str:
     """The overall status, for embedding in another page."""
     return render("widget.html.j2", view, place, words)
 
 
-def login(view: View, place: PageAddresses, words: Words, fault: str = "") -> str:
+def login(view: PageView, place: PageAddresses, words: Words, fault: str = "") -> str:
     """The password form of a private page."""
     return render("login.html.j2", view, place, words, fault=fault)
 
@@ -73,13 +103,13 @@ def missing(words: Words) -> str:
     return _ENV.get_template("missing.html.j2").render(w=words)
 
 
-def style(view: View) -> str:
+def style(view: PageView) -> str:
     """The common stylesheet, in this page's colours."""
     colour, on = brand(view.page.branding.get("primaryColor"))
     return f":root{{--brand:{colour};--on-brand:{on}}}\n{_static('status.css')}"
 
 
-def custom_style(view: View) -> str:
+def custom_style(view: PageView) -> str:
     """The owner's custom stylesheet, without the parts that could not be parsed."""
     return cleaned(view.page.branding.get("customCss") or "")
 
@@ -89,7 +119,7 @@ def script() -> str:
     return _static("status.js")
 
 
-def render(template: str, view: View, place: PageAddresses, words: Words, **more: Any) -> str:
+def render(template: str, view: PageView, place: PageAddresses, words: Words, **more: Any) -> str:
     """Render a template, with the variables that base.html.j2 needs."""
     branding = view.page.branding
     return _ENV.get_template(template).render(
@@ -117,20 +147,20 @@ def _static(name: str) -> str:
     return files("collector.status_pages.web").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _groups(view: View, words: Words) -> list[dict[str, Any]]:
+def _groups(view: PageView, words: Words) -> list[ShownGroup]:
     """The components by group, groups in the order of their first component; many groups are collapsed."""
-    found: dict[str | None, list[ComponentDetails]] = {}
+    by_name: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
-        found.setdefault(seen.row.group_name, []).append(seen)
+        by_name.setdefault(seen.row.group_name, []).append(seen)
     many = len(view.components) > _FOLDED_FROM
     return [
-        {
-            "name": name,
-            "folds": many and bool(name),
-            "status": _together(group),
-            "components": [_component(view, seen, words) for seen in group],
-        }
-        for name, group in found.items()
+        ShownGroup(
+            name=name,
+            folds=many and bool(name),
+            status=_together(group),
+            components=[_component(view, seen, words) for seen in group],
+        )
+        for name, group in by_name.items()
     ]
 
 
@@ -140,29 +170,29 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
     return overall(seen.shown.status for seen in group)
 
 
-def _component(view: View, seen: ComponentDetails, words: Words) -> dict[str, Any]:
+def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownComponent:
     monitor = seen.row.monitor_id
     daily = view.daily.get(monitor) if monitor else None
     hours = view.hours.get(monitor, ()) if monitor else ()
     drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
-    return {
-        "name": seen.row.name,
-        "description": seen.row.description,
-        "message": seen.row.message,
-        "status": seen.displayed,
-        "since": seen.unmeasured_since,
-        "bars": drawn,
-        "uptime": daily.uptime if daily else None,
-        "heard": _heard(daily.uptime, drawn, words) if daily else "",
-        "chart": chart.chart(hours, view.at),
-    }
+    return ShownComponent(
+        name=seen.row.name,
+        description=seen.row.description,
+        message=seen.row.message,
+        status=seen.displayed,
+        since=seen.unmeasured_since,
+        bars=drawn,
+        uptime=daily.uptime if daily else None,
+        spoken=_spoken(daily.uptime, drawn, words) if daily else "",
+        chart=chart.chart(hours, view.at),
+    )
 
 
-def _heard(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
+def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
     """The bars' text for screen readers: the days as a whole, and the last outages."""
-    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_HEARD]
-    told = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
-    return "; ".join([words.uptime.format(share=words.share(uptime)), *told])
+    bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_SPOKEN]
+    outages = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
+    return "; ".join([words.uptime.format(share=words.share(uptime)), *outages])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -173,9 +203,9 @@ def _phase(status: Phase, severity: str, words: Words) -> str:
     return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
 
-def _affected(told: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
+def _affected(incident: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
     """Each name marked up separately, in its own text direction."""
-    known: Sequence[str] = [names[id_] for id_ in told.row.components if id_ in names]
+    known: Sequence[str] = [names[id_] for id_ in incident.row.components if id_ in names]
     return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from collector.status_pages.service.subscriptions import Subscription
-from collector.status_pages.service.view import View
+from collector.status_pages.service.view import PageView
 from collector.status_pages.web import status
 from collector.status_pages.web.addresses import PageAddresses
-from collector.status_pages.web.subscription_words import words_of
 from collector.status_pages.web.words.words import Words
 from shared import ids
 
@@ -40,10 +39,12 @@ class SubscriptionPage:
     done: bool = False
 
 
-def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = "") -> str:
+def asking(
+    view: PageView, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = ""
+) -> str:
     """The subscription form; *bad*: the invalid address that was entered."""
-    s = words_of(words.tag)
-    said = SubscriptionPage(
+    s = words.subscription
+    content = SubscriptionPage(
         s.subscribe,
         s.subscribe_text,
         fault=fault or (s.bad_address if bad is not None else ""),
@@ -52,54 +53,54 @@ def asking(view: View, place: PageAddresses, words: Words, *, bad: str | None = 
         asks=True,
         email=bad or "",
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
-def sent(view: View, place: PageAddresses, words: Words, email: str) -> str:
+def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
     """The same whether the address was known or not."""
-    s = words_of(words.tag)
+    s = words.subscription
     return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
-def confirming(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
-    said = SubscriptionPage(
+def confirming(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+    s = words.subscription
+    content = SubscriptionPage(
         s.confirm,
         s.confirm_text.format(address=one.email, name=one.page.name),
         press=s.confirm_press,
         action=f"/subscriptions/{one.token}/confirm",
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
-def confirmed(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+    s = words.subscription
     text = s.confirmed_text.format(address=one.email)
     return _drawn(
         SubscriptionPage(s.confirmed, text, next=_manage(one, words), done=True), view, place, words
     )
 
 
-def over(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+def over(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+    s = words.subscription
     again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
     return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
-def managing(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def managing(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The subscriber's preferences, to be edited."""
-    text = words_of(words.tag).manage_text.format(address=one.email)
+    text = words.subscription.manage_text.format(address=one.email)
     return _drawn(_choices(one, words, text, done=False), view, place, words)
 
 
-def saved(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
+def saved(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The preferences after they were saved."""
-    said = _choices(one, words, words_of(words.tag).saved, done=True)
-    return _drawn(said, view, place, words)
+    content = _choices(one, words, words.subscription.saved, done=True)
+    return _drawn(content, view, place, words)
 
 
 def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
-    s = words_of(words.tag)
+    s = words.subscription
     preferences, chosen = one.row.preferences, set(one.row.components)
     return SubscriptionPage(
         s.manage,
@@ -116,20 +117,20 @@ def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> Subsc
     )
 
 
-def leaving(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
-    said = SubscriptionPage(
+def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+    s = words.subscription
+    content = SubscriptionPage(
         s.leave,
         s.leave_text.format(address=one.email, name=one.page.name),
         press=s.leave,
         action=f"/subscriptions/{one.manage}/unsubscribe",
         next=_manage(one, words),
     )
-    return _drawn(said, view, place, words)
+    return _drawn(content, view, place, words)
 
 
-def left(one: Subscription, view: View, place: PageAddresses, words: Words) -> str:
-    s = words_of(words.tag)
+def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+    s = words.subscription
     return _drawn(
         SubscriptionPage(s.left, s.left_text.format(address=one.email), done=True), view, place, words
     )
@@ -137,12 +138,12 @@ def left(one: Subscription, view: View, place: PageAddresses, words: Words) -> s
 
 def gone(words: Words) -> str:
     """The link's subscription no longer exists."""
-    return status.missing(replace(words, missing=words_of(words.tag).gone))
+    return status.missing(replace(words, missing=words.subscription.gone))
 
 
 def _manage(one: Subscription, words: Words) -> tuple[str, str]:
-    return words_of(words.tag).preferences, f"/subscriptions/{one.manage}"
+    return words.subscription.preferences, f"/subscriptions/{one.manage}"
 
 
-def _drawn(said: SubscriptionPage, view: View, place: PageAddresses, words: Words) -> str:
-    return status.render("subscription.html.j2", view, place, words, said=said, s=words_of(words.tag))
+def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
+    return status.render("subscription.html.j2", view, place, words, content=content, s=words.subscription)

@@ -23,7 +23,7 @@ _MOST: Final = 16
 
 
 @lru_cache(maxsize=1_024)
-def wanted(accept: str) -> Words:
+def negotiated(accept: str) -> Words:
     """The best available language of an Accept-Language header; English if none matches."""
     if len(accept) > _LONGEST:
         return ENGLISH

@@ -35,7 +35,7 @@ def step(ahead_s: float, rate: PaceLimit) -> float | None:
     return rate.apart_s + (ahead_s if 0 < ahead_s <= rate.most_s else 0.0)
 
 
-class Pace:
+class PaceLimiter:
     """Limits each key to *per_second*, with bursts of *burst*; times are seconds on one monotonic clock."""
 
     def __init__(self, per_second: float, burst: int) -> None:
