@@ -49,7 +49,7 @@ async def gather(
         told = of_chains.get(one.monitor)
         crossed = told.news(one, firing, now) if told else []
         facts = RuleFacts(
-            down=about.one.told,
+            down=about.one.announced,
             failure_threshold=about.one.failure_threshold,
             quorum=about.one.quorum,
             places=_places(about, one.interval_s, checks, now),

@@ -22,7 +22,7 @@ from collector.evaluation.core.timeouts import joined
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Surroundings, monitor, surroundings
+from collector.evaluation.suppression import Surroundings, as_decided, surroundings
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
@@ -94,13 +94,16 @@ def differs(
 ) -> list[int]:
     """Return the monitors whose stored state differs from a new decision."""
     places = states.by_monitor(located)
-    found = []
-    for one in doubtful:
-        decision = decide(monitor(one), [_seen(place) for place in places[one.monitor]], since, now)
-        held = decision.degraded_since == one.degraded_since and decision.flapping_since == one.flapping_since
-        if decision.turned or decision.deed is not IncidentAction.NONE or not held:
-            found.append(one.monitor)
-    return found
+    differing = []
+    for locked in doubtful:
+        decision = decide(as_decided(locked), [_seen(place) for place in places[locked.monitor]], since, now)
+        held = (
+            decision.degraded_since == locked.degraded_since
+            and decision.flapping_since == locked.flapping_since
+        )
+        if decision.turned or decision.action is not IncidentAction.NONE or not held:
+            differing.append(locked.monitor)
+    return differing
 
 
 async def _round(
@@ -112,27 +115,33 @@ async def _round(
     evaluation: Evaluation,
 ) -> set[int]:
     """Take every location up to its next change and decide; return the monitors that were evaluated."""
-    locked = await locked_monitors.lock(tx, monitors)
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    present = await locked_monitors.lock(tx, monitors)
+    places = states.by_monitor(await states.of_monitors(tx, [locked.monitor for locked in present]))
     writes = DecisionChanges()
-    seen = {one.monitor: _advance(one, places[one.monitor], pending, writes, now) for one in locked}
+    seen = {
+        locked.monitor: _advance(locked, places[locked.monitor], pending, writes, now) for locked in present
+    }
     if writes.states:
         # Before parents are read, which may be among these.
         await states.save(tx, writes.states)
     # Holds are loaded only where something would happen: most failures change nothing.
-    moving = [one for one in locked if needs_surroundings(monitor(one), seen[one.monitor], since, now)]
+    moving = [
+        locked
+        for locked in present
+        if needs_surroundings(as_decided(locked), seen[locked.monitor], since, now)
+    ]
     around = await surroundings(tx, moving, _after(places, seen), now) if moving else {}
-    for one in locked:
-        about = around.get(one.monitor, _NOTHING_AROUND)
-        decision = decide(monitor(one, about), seen[one.monitor], since, now)
-        apply_decision(one, decision, about, now, writes)
+    for locked in present:
+        about = around.get(locked.monitor, _NOTHING_AROUND)
+        decision = decide(as_decided(locked, about), seen[locked.monitor], since, now)
+        apply_decision(locked, decision, about, now, writes)
         if decision.turned and not decision.down:
-            evaluation.risen.append(one.monitor)
+            evaluation.risen.append(locked.monitor)
     await write(tx, writes, now)
     evaluation.doubted.extend(
-        one.monitor for one in locked if _doubted(one, places[one.monitor], seen[one.monitor])
+        locked.monitor for locked in present if _doubted(locked, places[locked.monitor], seen[locked.monitor])
     )
-    return {one.monitor for one in locked}
+    return {locked.monitor for locked in present}
 
 
 def _after(
@@ -140,14 +149,17 @@ def _after(
 ) -> dict[int, list[Located]]:
     """The locations with their present states."""
     return {
-        key: [replace(place, state=one.state) for place, one in zip(places[key], of_one, strict=True)]
-        for key, of_one in seen.items()
+        key: [
+            replace(place, state=location.state)
+            for place, location in zip(places[key], locations, strict=True)
+        ]
+        for key, locations in seen.items()
     }
 
 
-def _doubted(one: LockedMonitor, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
+def _doubted(locked: LockedMonitor, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
     """Whether a streak of failures has begun, and another location or a parent can be checked."""
-    if len(places) == 1 and not one.depends_on:
+    if len(places) == 1 and not locked.depends_on:
         return False
     return any(
         after.state.fails and not before.state.fails and not before.state.failing
@@ -160,31 +172,31 @@ def _seen(place: Located) -> EvaluatedLocation:
 
 
 def _advance(
-    one: LockedMonitor, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
+    locked: LockedMonitor, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
 ) -> list[EvaluatedLocation]:
     """Step each location through its results up to its next change."""
     bad = [place.vote.fails(now) for place in places]
     seen = [
-        _advanced(one, place, pending, now, elsewhere=sum(bad) > mine)
+        _advanced(locked, place, pending, now, elsewhere=sum(bad) > mine)
         for place, mine in zip(places, bad, strict=True)
     ]
-    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
-    seen = joined(seen, thresholds, timedelta(seconds=one.timeout_s), now)
+    thresholds = Thresholds(locked.failure_threshold, locked.recovery_threshold)
+    seen = joined(seen, thresholds, timedelta(seconds=locked.timeout_s), now)
     for place, each in zip(places, seen, strict=True):
         _note(place, each, writes, now)
     return seen
 
 
 def _advanced(
-    one: LockedMonitor, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
+    locked: LockedMonitor, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
 ) -> EvaluatedLocation:
     """*elsewhere*: another location was confirmed failing before these results."""
     results = pending.get((place.monitor, place.location))
     seen = _seen(place)
     if not results:
         return seen
-    thresholds = Thresholds(one.failure_threshold, one.recovery_threshold)
-    late_after = timedelta(seconds=one.timeout_s) + LATE
+    thresholds = Thresholds(locked.failure_threshold, locked.recovery_threshold)
+    late_after = timedelta(seconds=locked.timeout_s) + LATE
     while results and seen.change is None:
         result = results.popleft()
         bad = result.status is Status.DOWN

@@ -10,6 +10,7 @@ from collector.evaluation.core.decision import Announcement
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
+from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.service.incidents import shown
@@ -51,7 +52,7 @@ def about(locked: LockedMonitor, *, down: bool) -> dict[str, Any]:
 
 def event(
     locked: LockedMonitor,
-    tell: Announcement,
+    announcement: Announcement,
     incident: LatestIncident,
     *,
     failures: int,
@@ -60,7 +61,7 @@ def event(
     now: datetime,
 ) -> Event:
     """Build monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
-    going_down = tell is Announcement.DOWN
+    going_down = announcement is Announcement.DOWN
     monitor = about(locked, down=going_down)
     if going_down:
         payload = payloads.down(
@@ -123,38 +124,38 @@ def located(place: Located, *, bad: bool) -> dict[str, Any]:
     }
 
 
-async def deeds(tx: Tx, done: Sequence[SystemAction], now: datetime) -> list[Event]:
+async def system_actions(tx: Tx, actions: Sequence[SystemAction], now: datetime) -> list[Event]:
     """Build the events of System's actions on incidents, each incident as it is now."""
-    found = await reads.several(tx, [(one.team_id, one.incident_id) for one in done])
+    incidents = await reads.several(tx, [(action.team_id, action.incident_id) for action in actions])
     return [
         Event(
-            one.team_id,
-            one.stream_id,
-            one.kind,
+            action.team_id,
+            action.stream_id,
+            action.kind,
             payloads.incident(
-                one.kind,
-                shown(found[one.team_id, one.incident_id], now),
+                action.kind,
+                shown(incidents[action.team_id, action.incident_id], now),
                 SYSTEM,
-                monitor=one.about,
+                monitor=action.about,
                 note=None,
                 now=now,
             ),
-            one.incident_id,
+            action.incident_id,
         )
-        for one in done
+        for action in actions
     ]
 
 
 def by_hand(
     actor: Actor,
-    deed: str,
+    action: str,
     incident: reads.Incident,
     monitor: Monitor | None,
     note: reads.IncidentNote | None,
     now: datetime,
 ) -> Event:
     """Build the event of a user's action on an incident: ``created``, ...; *monitor* if it exists."""
-    kind = f"{payloads.INCIDENT}.{deed}"
+    kind = f"{payloads.INCIDENT}.{action}"
     payload = payloads.incident(
         kind,
         shown(incident, now),
@@ -169,7 +170,7 @@ def by_hand(
 
 def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> NewTimelineEntry:
     """Build the timeline entry that says why no notification was sent."""
-    return NewTimelineEntry(team_id, incident_id, "parent_down", f"Held while {parent} is down")
+    return NewTimelineEntry(team_id, incident_id, TimelineType.PARENT_DOWN, f"Held while {parent} is down")
 
 
 def change(kind: str, monitor: Monitor, now: datetime) -> Event:

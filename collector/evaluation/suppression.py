@@ -24,19 +24,19 @@ class Surroundings:
     parent: ParentState | None = None
 
 
-def monitor(one: LockedMonitor, around: Surroundings | None = None) -> EvaluatedMonitor:
+def as_decided(locked: LockedMonitor, around: Surroundings | None = None) -> EvaluatedMonitor:
     """Return the monitor as decisions see it; without *around* only its own row can suppress anything."""
     return EvaluatedMonitor(
-        one.name,
-        one.quorum,
-        one.down,
-        one.told,
-        one.silenced_until,
-        one.owed,
-        one.unrecorded_until,
-        one.degraded_since,
-        one.flapping_since,
-        tuple(one.turned_at),
+        locked.name,
+        locked.quorum,
+        locked.down,
+        locked.announced,
+        locked.silenced_until,
+        locked.reannounce,
+        locked.unrecorded_until,
+        locked.degraded_since,
+        locked.flapping_since,
+        tuple(locked.turned_at),
         around.standing if around else _NOTHING,
     )
 
@@ -45,32 +45,33 @@ async def surroundings(
     tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[Located]], now: datetime
 ) -> dict[int, Surroundings]:
     """Return the surroundings by the monitors' keys; *places*: their present locations."""
-    windows = await spans.active(tx, [one.monitor for one in monitors], now)
-    wanted = {(one.team_id, id_) for one in monitors for id_ in one.depends_on}
+    windows = await spans.active(tx, [locked.monitor for locked in monitors], now)
+    wanted = {(locked.team_id, id_) for locked in monitors for id_ in locked.depends_on}
     known = await dependencies.standing(tx, sorted(wanted)) if wanted else {}
-    found = {}
-    for one in monitors:
-        parents = [known[one.team_id, id_] for id_ in one.depends_on if (one.team_id, id_) in known]
-        here = places.get(one.monitor, ())
-        said = verdict(_child(one, here, now), parents, now)
-        found[one.monitor] = Surroundings(
+    around = {}
+    for locked in monitors:
+        parents = [known[locked.team_id, id_] for id_ in locked.depends_on if (locked.team_id, id_) in known]
+        here = places.get(locked.monitor, ())
+        state = verdict(_child(locked, here, now), parents, now)
+        around[locked.monitor] = Surroundings(
             MonitorContext(
-                maintenance_until=windows.get(one.monitor),
-                parents=said if parents else Parents.WELL,
-                acknowledged=one.open_incident is not None and one.open_incident.status == "acknowledged",
-                by_hand=one.by_hand,
+                maintenance_until=windows.get(locked.monitor),
+                parents=state if parents else Parents.WELL,
+                acknowledged=locked.open_incident is not None
+                and locked.open_incident.status == "acknowledged",
+                by_hand=locked.by_hand,
                 votes=any(place.vote.counts(now) for place in here),
                 measured=any(place.last_at is not None for place in here),
             ),
             next((parent for parent in parents if parent.down and not parent.paused), None),
         )
-    return found
+    return around
 
 
-def _child(one: LockedMonitor, places: Sequence[Located], now: datetime) -> Child:
+def _child(locked: LockedMonitor, places: Sequence[Located], now: datetime) -> Child:
     bad = [place for place in places if place.state.fails or place.state.failing]
     return Child(
         since=min((place.state.failed_since for place in bad if place.state.failed_since), default=now),
-        turned_at=one.changed_at if one.down else now,
+        turned_at=locked.changed_at if locked.down else now,
         measured_at=max((place.last_at for place in bad if place.last_at), default=None),
     )

@@ -37,11 +37,11 @@ _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 async def remote_write(request: web.Request) -> web.Response:
     """204 if everything was accepted. Senders retry after 429 and 5xx, and drop what gets a 400."""
     receiver = request.app[RECEIVER]
-    book = await _admitted(request, "prometheus")
+    state = await _admitted(request, "prometheus")
     second = _is_second(request)
-    async with receiver.room(book) as room:
+    async with receiver.room(state) as room:
         body = await _body(request, room, packed=False)  # packed with snappy; the receiver unpacks it
-        written = await receiver.remote_write(book, body, second=second)
+        written = await receiver.remote_write(state, body, second=second)
     headers = {
         _WRITTEN.format("Samples"): str(written.samples),
         _WRITTEN.format("Histograms"): str(written.histograms),
@@ -82,15 +82,15 @@ async def _admitted(request: web.Request, type_: str) -> Any:
         raise Unauthorized("Send the monitor's token: Authorization: Bearer <config.authToken>")
     id_ = ids.read("mon", request.match_info["id"])
     try:
-        book = await request.app[RECEIVER].admit(id_, token.strip(), type_)
+        state = await request.app[RECEIVER].admit(id_, token.strip(), type_)
     except Limited as error:
         ratelimit.stands(
             request, BucketState(PUSHES, False, 0, PUSHES.burst / PUSHES.per_second, error.retry_after)
         )
         raise
-    if book.standing is not None:
-        ratelimit.stands(request, book.standing)
-    return book
+    if state.standing is not None:
+        ratelimit.stands(request, state.standing)
+    return state
 
 
 def _is_second(request: web.Request) -> bool:
@@ -126,9 +126,9 @@ async def otlp(request: web.Request) -> web.Response:
             raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
         packed = bodies.is_packed(request)
         receiver = request.app[RECEIVER]
-        book = await _admitted(request, "opentelemetry")
-        async with receiver.room(book) as room:
-            written = await receiver.otlp(book, await _body(request, room, packed=packed), json=json)
+        state = await _admitted(request, "opentelemetry")
+        async with receiver.room(state) as room:
+            written = await receiver.otlp(state, await _body(request, room, packed=packed), json=json)
     except TocsinError as error:
         return _otlp_refused(error, json=json)
     said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)

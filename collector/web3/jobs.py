@@ -11,7 +11,7 @@ from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.suppression import monitor, surroundings
+from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.clock import Clock
@@ -99,7 +99,7 @@ async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_On
     held = await surroundings(tx, locked, places, now)
     chains = await web3_news.chains(tx, [one.monitor for one in locked])
     return [
-        _One(one, chains[one.monitor], holding(standing(monitor(one, held[one.monitor])), now))
+        _One(one, chains[one.monitor], holding(standing(as_decided(one, held[one.monitor])), now))
         for one in locked
     ]
 
@@ -127,12 +127,12 @@ async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _ChainNews:
 
 def _weigh(news: _ChainNews, one: _One, key: str, alert: ChainAlert, now: datetime) -> None:
     """Add a threshold's announcement, if there is one."""
-    tell, after = due(alert, one.free, now)
+    announcement, after = due(alert, one.free, now)
     if after != alert:
         news.alerts[one.row.team_id, one.row.id, key] = after
     for over in {
         ChainAnnouncement.RAISED: (False,),
         ChainAnnouncement.RECOVERED: (True,),
         ChainAnnouncement.BOTH: (False, True),
-    }.get(tell, ()):
+    }.get(announcement, ()):
         news.events.append(event_writer.crossing(one.row, one.chain, key, alert, over=over, now=now))

@@ -66,7 +66,7 @@ async def test_another_rule_begins_anew(metrics: Metrics) -> None:
     id_ = await metrics.make(conditions=[HIGH])
     await bring(metrics, id_, 5)
     await metrics.api.put(f"/v1/monitors/{id_}", {"config": {"conditions": [{**HIGH, "op": "ge"}]}})
-    metrics.receiving._books._read_at.clear()
+    metrics.receiving._receivers._read_at.clear()
 
     assert [await bring(metrics, id_, 5), await bring(metrics, id_, 5)] == ["up", "up"]
     assert await bring(metrics, id_, 5) == "down"

@@ -18,15 +18,17 @@ LATER, BEFORE = NOW + timedelta(seconds=1), NOW
         # incident: may the verdict move, may one open, may System resolve it
         pytest.param(Hold.PAUSED, (0, 0, 0), False, Reminders.HELD, False, After.DECIDED, id="paused"),
         pytest.param(Hold.UNMEASURED, (0, 0, 0), False, Reminders.HELD, False, After.DECIDED, id="resumed"),
-        pytest.param(Hold.SILENCED, (1, 1, 1), False, Reminders.HELD, True, After.TOLD, id="silenced"),
+        pytest.param(Hold.SILENCED, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="silenced"),
         pytest.param(
             Hold.MAINTENANCE, (1, 0, 1), False, Reminders.HELD, True, After.OPENED, id="maintenance"
         ),
-        pytest.param(Hold.PARENT_DOWN, (1, 1, 1), False, Reminders.HELD, True, After.TOLD, id="parent down"),
         pytest.param(
-            Hold.PARENT_AWAITED, (1, 1, 1), False, Reminders.HELD, True, After.TOLD, id="parent awaited"
+            Hold.PARENT_DOWN, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="parent down"
         ),
-        pytest.param(Hold.FLAPPING, (1, 1, 0), False, Reminders.HELD, False, After.TOLD, id="flapping"),
+        pytest.param(
+            Hold.PARENT_AWAITED, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="parent awaited"
+        ),
+        pytest.param(Hold.FLAPPING, (1, 1, 0), False, Reminders.HELD, False, After.ANNOUNCED, id="flapping"),
         pytest.param(
             Hold.ACKNOWLEDGED, (1, 1, 1), True, Reminders.STOP, True, After.NOTHING, id="acknowledged"
         ),

@@ -110,7 +110,7 @@ def test_what_follows(
     before: EvaluatedMonitor, deed: IncidentAction, tell: Announcement, *, failing: bool
 ) -> None:
     decision = decided(before, seen(failing=failing))
-    assert (decision.deed, decision.tell, decision.down) == (deed, tell, failing)
+    assert (decision.action, decision.announcement, decision.down) == (deed, tell, failing)
 
 
 def test_an_outage_begins_with_the_first_failure_of_all_failing_locations() -> None:
@@ -133,8 +133,8 @@ def test_a_failing_location_is_an_entry_with_its_error() -> None:
 def test_nothing_opens_while_a_started_collector_waits_for_the_others() -> None:
     away = EvaluatedLocation(Vote("us", failing=False, seen_at=NOW - timedelta(seconds=50)), CheckStreak())
     places = (seen(failing=True), seen(failing=True), away)
-    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=5)).deed is IncidentAction.NONE
-    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=31)).deed is IncidentAction.OPEN
+    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=5)).action is IncidentAction.NONE
+    assert decided(monitor(), *places, started_at=NOW - timedelta(seconds=31)).action is IncidentAction.OPEN
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_under_maintenance_it_is_down_without_an_incident_until_the_window_ends(
     until = NOW + timedelta(seconds=60)
     before = replace(monitor(), around=MonitorContext(maintenance_until=until))
     within = decided(before, seen(failing=True))
-    assert (within.down, within.turned, within.deed, within.tell) == (
+    assert (within.down, within.turned, within.action, within.announcement) == (
         True,
         True,
         IncidentAction.NONE,
@@ -164,10 +164,10 @@ def test_under_maintenance_it_is_down_without_an_incident_until_the_window_ends(
     )
 
     still = replace(after(before, within), around=MonitorContext(maintenance_until=until))
-    assert decided(still, seen(failing=True)).deed is IncidentAction.NONE
+    assert decided(still, seen(failing=True)).action is IncidentAction.NONE
 
     ended = decide(after(before, within), [seen(failing=True, at=until)], LONG_AGO, until + 9 * SECOND)
-    assert (ended.turned, ended.deed, ended.tell, ended.since) == (
+    assert (ended.turned, ended.action, ended.announcement, ended.since) == (
         False,
         IncidentAction.OPEN,
         Announcement.DOWN,
@@ -180,7 +180,7 @@ def test_what_recovers_within_the_window_leaves_nothing_behind() -> None:
     around = MonitorContext(maintenance_until=NOW + timedelta(seconds=60))
     down = after(monitor(), decided(replace(monitor(), around=around), seen(failing=True)))
     ended = decided(replace(down, around=around), seen(failing=False, change=StateChange.RECOVERED))
-    assert (ended.deed, ended.tell, ended.unrecorded_until) == (
+    assert (ended.action, ended.announcement, ended.unrecorded_until) == (
         IncidentAction.RESOLVE,
         Announcement.NOTHING,
         None,
@@ -190,20 +190,20 @@ def test_what_recovers_within_the_window_leaves_nothing_behind() -> None:
 def test_an_incident_that_was_open_before_the_window_ends_and_is_told_within_it() -> None:
     around = MonitorContext(maintenance_until=NOW + timedelta(seconds=60))
     ended = decided(replace(monitor(down=True, told=True), around=around), seen(failing=False))
-    assert (ended.deed, ended.tell) == (IncidentAction.RESOLVE, Announcement.UP)
+    assert (ended.action, ended.announcement) == (IncidentAction.RESOLVE, Announcement.UP)
 
 
 @pytest.mark.parametrize("parents", [Parents.DOWN, Parents.AWAITED])
 def test_while_a_parent_is_down_its_incident_is_recorded_and_nobody_is_told(parents: Parents) -> None:
     before = replace(monitor(), around=MonitorContext(parents=parents))
     held = decided(before, seen(failing=True))
-    assert (held.deed, held.tell) == (IncidentAction.OPEN, Announcement.NOTHING)
-    assert decided(after(before, held), seen(failing=True)).tell is Announcement.DOWN
+    assert (held.action, held.announcement) == (IncidentAction.OPEN, Announcement.NOTHING)
+    assert decided(after(before, held), seen(failing=True)).announcement is Announcement.DOWN
 
 
 def test_some_failing_but_not_enough_is_degraded_until_they_recover() -> None:
     some = decided(monitor(), seen(failing=True), seen(failing=False), seen(failing=False))
-    assert (some.deed, some.degraded_since) == (IncidentAction.NONE, NOW)
+    assert (some.action, some.degraded_since) == (IncidentAction.NONE, NOW)
 
     later = NOW + timedelta(minutes=1)
     places = [seen(failing=True, at=later), seen(failing=False, at=later), seen(failing=False, at=later)]
@@ -213,14 +213,14 @@ def test_some_failing_but_not_enough_is_degraded_until_they_recover() -> None:
 
 
 def test_a_reopened_incident_is_told_again_and_its_end_once() -> None:
-    owed = replace(monitor(down=True, told=True), owed=True)
+    owed = replace(monitor(down=True, told=True), reannounce=True)
     silenced = replace(owed, silenced_until=NOW + SECOND)
-    assert decided(silenced, seen(failing=True)).tell is Announcement.NOTHING
+    assert decided(silenced, seen(failing=True)).announcement is Announcement.NOTHING
     told = decided(owed, seen(failing=True))
-    assert told.tell is Announcement.DOWN
-    assert decided(after(owed, told), seen(failing=True)).tell is Announcement.NOTHING
+    assert told.announcement is Announcement.DOWN
+    assert decided(after(owed, told), seen(failing=True)).announcement is Announcement.NOTHING
     over = decided(silenced, seen(failing=False))
-    assert (over.tell, after(silenced, over).owed) == (Announcement.UP, False)
+    assert (over.announcement, after(silenced, over).reannounce) == (Announcement.UP, False)
 
 
 def test_nothing_changes_before_something_was_measured() -> None:
@@ -245,15 +245,17 @@ def flapped() -> tuple[EvaluatedMonitor, list[Decision]]:
 
 def test_more_than_six_changes_in_half_an_hour_are_flapping_and_told_no_more() -> None:
     one, said = flapped()
-    assert [each.tell for each in said] == [Announcement.DOWN, Announcement.UP] * 3 + [Announcement.NOTHING]
-    assert [each.deed for each in said] == [IncidentAction.OPEN, IncidentAction.RESOLVE] * 3 + [
+    assert [each.announcement for each in said] == [Announcement.DOWN, Announcement.UP] * 3 + [
+        Announcement.NOTHING
+    ]
+    assert [each.action for each in said] == [IncidentAction.OPEN, IncidentAction.RESOLVE] * 3 + [
         IncidentAction.OPEN
     ]
     assert one.flapping_since == NOW + timedelta(minutes=6)
     for minute in range(7, 12):
         change = turn(one, minute, down=minute % 2 == 0)
-        assert (change.turned, change.tell) == (True, Announcement.NOTHING)
-        assert change.deed is not IncidentAction.RESOLVE
+        assert (change.turned, change.announcement) == (True, Announcement.NOTHING)
+        assert change.action is not IncidentAction.RESOLVE
         one = after(one, change)
 
 
@@ -278,16 +280,16 @@ def test_once_one_state_has_held_for_ten_minutes_it_is_told(
         one = after(one, turn(one, minute, down=False))
     assert turn(one, minute + 9.9, down=down).flapping_since is not None
     calm = turn(one, minute + 10, down=down)
-    assert (calm.turned, calm.deed, calm.tell, calm.flapping_since) == (False, deed, tell, None)
+    assert (calm.turned, calm.action, calm.announcement, calm.flapping_since) == (False, deed, tell, None)
     assert calm.until == NOW + timedelta(minutes=minute)
-    assert turn(after(one, calm), minute + 11, down=down).deed is IncidentAction.NONE
+    assert turn(after(one, calm), minute + 11, down=down).action is IncidentAction.NONE
 
 
 def test_who_heard_that_it_is_down_before_it_flapped_hears_of_the_end_once_it_is_calm() -> None:
     one = replace(monitor(down=True, told=True), turned_at=tuple(NOW for _ in range(6)))
     held = turn(one, 1, down=False)
-    assert (held.deed, held.tell) == (IncidentAction.NONE, Announcement.NOTHING)
-    assert turn(after(one, held), 12, down=False).tell is Announcement.UP
+    assert (held.action, held.announcement) == (IncidentAction.NONE, Announcement.NOTHING)
+    assert turn(after(one, held), 12, down=False).announcement is Announcement.UP
 
 
 def every_monitor() -> Iterator[EvaluatedMonitor]:
@@ -314,7 +316,7 @@ def test_what_surrounds_a_monitor_is_needed_exactly_where_something_would_happen
     needed = []
     for before, here in product(every_monitor(), places):
         decision = decide(before, here, since, NOW)
-        acts = decision.deed is not IncidentAction.NONE or decision.tell is not Announcement.NOTHING
+        acts = decision.action is not IncidentAction.NONE or decision.announcement is not Announcement.NOTHING
         needed.append(needs_surroundings(before, here, since, NOW))
         assert needed[-1] is acts
     assert {True, False} == set(needed)

@@ -120,22 +120,22 @@ class World:
     def decide(self) -> None:
         monitor, seen = replace(self.monitor, around=self.around()), self.seen()
         decision = decide(monitor, seen, LONG_AGO, self.now)
-        assert not (decision.deed is IncidentAction.OPEN and self.window and self.window > self.now)
-        if decision.deed is IncidentAction.OPEN:
+        assert not (decision.action is IncidentAction.OPEN and self.window and self.window > self.now)
+        if decision.action is IncidentAction.OPEN:
             assert decision.down
             self.open = True
-        elif decision.deed is IncidentAction.RESOLVE:
+        elif decision.action is IncidentAction.RESOLVE:
             self.open = False
         self.monitor = after(self.monitor, decision)
-        if decision.tell is not Announcement.NOTHING:
-            self.told.append(decision.tell)
+        if decision.announcement is not Announcement.NOTHING:
+            self.told.append(decision.announcement)
 
     def sweep(self) -> None:
         """As the sweeper does: what is open and untold is told, and the end of what was told."""
         monitor = replace(self.monitor, around=self.around())
         tell = announcement(monitor, down=monitor.down, now=self.now)
         if tell is Announcement.UP or (tell is Announcement.DOWN and self.open):
-            self.monitor = replace(self.monitor, told=tell is Announcement.DOWN)
+            self.monitor = replace(self.monitor, announced=tell is Announcement.DOWN)
             self.told.append(tell)
 
     def around(self) -> MonitorContext:
@@ -155,7 +155,7 @@ class World:
 def test_when_every_hold_has_ended_whoever_should_be_told_has_been_told_once(
     quorum: str, things: list[Happens]
 ) -> None:
-    world = World(EvaluatedMonitor("api", quorum, down=False, told=False, silenced_until=None))
+    world = World(EvaluatedMonitor("api", quorum, down=False, announced=False, silenced_until=None))
     for thing in things:
         world.happen(thing)
         assert not world.open or world.monitor.down or world.monitor.flapping_since or not any(world.heard)
@@ -167,7 +167,7 @@ def test_when_every_hold_has_ended_whoever_should_be_told_has_been_told_once(
         world.sweep()
         world.now += HELD
 
-    assert world.monitor.told is world.monitor.down is world.open
+    assert world.monitor.announced is world.monitor.down is world.open
     assert world.told == ([Announcement.DOWN, Announcement.UP] * len(world.told))[: len(world.told)]
     assert world.monitor.flapping_since is None
     assert world.monitor.unrecorded_until is None
@@ -175,7 +175,7 @@ def test_when_every_hold_has_ended_whoever_should_be_told_has_been_told_once(
 
 @given(QUORUMS, st.lists(THINGS, max_size=30))
 def test_what_is_never_failing_is_never_down_and_tells_nobody(quorum: str, things: list[Happens]) -> None:
-    world = World(EvaluatedMonitor("api", quorum, down=False, told=False, silenced_until=None))
+    world = World(EvaluatedMonitor("api", quorum, down=False, announced=False, silenced_until=None))
     for thing in things:
         world.happen(replace(thing, on=False) if thing.what == "target" else thing)
     assert (world.monitor.down, world.open, world.told) == (False, False, [])

@@ -60,7 +60,9 @@ class Judge:
     def __init__(self, script: Script, places: Sequence[Place]) -> None:
         self._script = script
         self.places = places
-        self.monitor = EvaluatedMonitor("target", "majority", down=False, told=False, silenced_until=None)
+        self.monitor = EvaluatedMonitor(
+            "target", "majority", down=False, announced=False, silenced_until=None
+        )
         self.incidents: list[Incident] = []
         self.reopened = 0
         self._resolved_at: datetime | None = None
@@ -131,9 +133,9 @@ class Judge:
         moment = self._script.clock.moment(now)
         seen = news or [self._seen(place, now) for place in self.places]
         decision = decide(self.monitor, seen, self._since(now), moment)
-        if decision.deed is IncidentAction.OPEN:
+        if decision.action is IncidentAction.OPEN:
             self._open(decision, now, moment)
-        elif decision.deed is IncidentAction.RESOLVE:
+        elif decision.action is IncidentAction.RESOLVE:
             heard = zip(self.places, news, strict=False)
             ends = [place.turned for place, one in heard if one.change is StateChange.RECOVERED]
             self.incidents[-1].ended = max(ends, default=now)

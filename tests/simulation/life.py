@@ -134,7 +134,7 @@ class Life:
         over = self.by_hand_at is not None and self.now - self.by_hand_at >= REOPENED_AFTER
         if over and self.monitor.down and self.incident_since is None and self.window_until <= self.now:
             self.incident_since, self.by_hand_at = self.now, None
-            self.monitor = replace(self.monitor, owed=True)
+            self.monitor = replace(self.monitor, reannounce=True)
 
     def _standing(self) -> EvaluatedMonitor:
         around = MonitorContext(
@@ -154,15 +154,15 @@ class Life:
             seen.append(one.check(status, self.now) if one in checked and not one.gone else one.unchecked())
         before = self._standing()
         decision = decide(before, seen, BIRTH, self.now)
-        if decision.deed is IncidentAction.OPEN and self.incident_since is None:
+        if decision.action is IncidentAction.OPEN and self.incident_since is None:
             self.incident_since, self.by_hand_at = self.now, None
-        elif decision.deed is IncidentAction.RESOLVE:
+        elif decision.action is IncidentAction.RESOLVE:
             self.incident_since = None
         if decision.turned:
             self.by_hand_at = None
-        if decision.tell is not Announcement.NOTHING:
-            self.told.append(decision.tell)
-        if decision.tell is Announcement.DOWN:
+        if decision.announcement is not Announcement.NOTHING:
+            self.told.append(decision.announcement)
+        if decision.announcement is Announcement.DOWN:
             assert not (before.silenced_until and before.silenced_until > self.now), "notified in a silence"
             assert not before.around.maintenance_until, "notified in maintenance"
             assert self.parents is Parents.WELL, "notified while a parent is down"
@@ -175,12 +175,12 @@ class Life:
         if tell is Announcement.NOTHING or (tell is Announcement.DOWN and self.incident_since is None):
             return
         self.told.append(tell)
-        self.monitor = replace(self.monitor, told=tell is Announcement.DOWN, owed=False)
+        self.monitor = replace(self.monitor, announced=tell is Announcement.DOWN, reannounce=False)
 
     def _keep_promises(self) -> None:
         assert self.told[:1] != [Announcement.UP], "a recovery of what was never down"
         ups = [n for n, tell in enumerate(self.told) if tell is Announcement.UP]
         assert all(self.told[n - 1] is Announcement.DOWN for n in ups), "two recoveries of one outage"
-        assert not self.monitor.told or self.told[-1] is Announcement.DOWN
+        assert not self.monitor.announced or self.told[-1] is Announcement.DOWN
         if not self.monitor.down and not self.monitor.flapping_since:
             assert self.incident_since is None, "an incident of a monitor that is up"

@@ -16,7 +16,7 @@ def test_whatever_happens_the_end_is_known_to_everybody(first: int, *, down: boo
 
         assert life.monitor.down is down, seed
         assert (life.incident_since is not None) is down, seed
-        assert life.monitor.told is down, seed
+        assert life.monitor.announced is down, seed
         if life.told:
             assert life.told[-1] is (Announcement.DOWN if down else Announcement.UP), seed
         assert life.monitor.flapping_since is None, seed

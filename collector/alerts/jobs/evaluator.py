@@ -18,7 +18,7 @@ from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import locked_monitors, rule_triggers, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
-from collector.evaluation.suppression import monitor, surroundings
+from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.storage import events, timeline
 from collector.notifications.storage import channels
 from collector.notifications.storage.channels import Addressee
@@ -124,7 +124,7 @@ async def _seen(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> dict[
         one.monitor: MonitorSnapshot(
             one,
             places[one.monitor],
-            allowed(holding(standing(monitor(one, held[one.monitor])), now)),
+            allowed(holding(standing(as_decided(one, held[one.monitor])), now)),
             by_team[one.team_id],
         )
         for one in locked

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 
 from collector.evaluation.core import flapping, quorum
 from collector.evaluation.core.holds import Allowed, MonitorContext, allowed, holding
 from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import CheckStreak, StateChange
+from collector.events.core.timeline import TimelineType
 from collector.history.core.certificate import only_nears
 
 # A monitor that fails again this soon after an automatic resolve reopens the same incident.
@@ -21,19 +22,19 @@ _NOTHING_HOLDS = MonitorContext()
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedMonitor:
-    """A monitor as the decision sees it; *told*: the present outage was announced and its end was not.
+    """A monitor as the decision sees it; *announced*: the present outage was, and its end was not.
 
-    *owed*: it must be announced again, as its incident was reopened. *unrecorded_until*: it is down without
-    an incident because of a maintenance window, which ends then. *turned_at*: the newest changes of *down*.
-    *around*: everything else that may suppress its notifications.
+    *reannounce*: it must be announced again, as its incident was reopened. *unrecorded_until*: it is down
+    without an incident because of a maintenance window, which ends then. *turned_at*: the newest changes of
+    *down*. *around*: everything else that may suppress its notifications.
     """
 
     name: str
     quorum: str
     down: bool
-    told: bool
+    announced: bool
     silenced_until: datetime | None
-    owed: bool = False
+    reannounce: bool = False
     unrecorded_until: datetime | None = None
     degraded_since: datetime | None = None
     flapping_since: datetime | None = None
@@ -58,16 +59,16 @@ class EvaluatedLocation:
     checked_at: datetime | None = None
 
 
-class IncidentAction(Enum):
-    """What the decision does to the monitor's incident."""
+class IncidentAction(StrEnum):
+    """A decision's action on the monitor's incident."""
 
     NONE = "none"
     OPEN = "open"
     RESOLVE = "resolve"
 
 
-class Announcement(Enum):
-    """What the decision announces."""
+class Announcement(StrEnum):
+    """An outage, or its end."""
 
     NOTHING = "nothing"
     DOWN = "down"
@@ -84,14 +85,14 @@ class Decision:
     """
 
     down: bool
-    deed: IncidentAction
-    tell: Announcement
+    action: IncidentAction
+    announcement: Announcement
     since: datetime
     until: datetime
     failures: int
     failed_now: int
     error: str
-    entries: tuple[tuple[str, str], ...] = ()
+    entries: tuple[tuple[TimelineType, str], ...] = ()
     turned: bool = False
     nears: bool = False
     unrecorded_until: datetime | None = None
@@ -114,20 +115,24 @@ def decide(
     began = _began(monitor, seen, now)
     return Decision(
         down=down,
-        deed=_deed(monitor, after, free, down=down),
-        tell=announcement(after, down=down, now=now),
+        action=_action(monitor, after, free, down=down),
+        announcement=announcement(after, down=down, now=now),
         since=max(began, min(monitor.unrecorded_until or now, now)) if opens_late else began,
         until=change.ended,
-        failures=sum(one.state.fails for one in seen),
-        failed_now=sum(one.failed_now for one in seen),
+        failures=sum(location.state.fails for location in seen),
+        failed_now=sum(location.failed_now for location in seen),
         error=next((error for error in _errors(seen) if error), ""),
-        entries=tuple(entry for one in seen for entry in _entries(one)),
+        entries=tuple(entry for location in seen for entry in _entries(location)),
         turned=turned,
         nears=only_nears(
-            [text for one in seen if one.state.failing and (text := one.error or one.last_error)]
+            [
+                text
+                for location in seen
+                if location.state.failing and (text := location.error or location.last_error)
+            ]
         ),
         unrecorded_until=_unrecorded(monitor, free, down=down, turned=turned),
-        degraded_since=_degraded(monitor, [one.vote for one in seen], now, down=down),
+        degraded_since=_degraded(monitor, [location.vote for location in seen], now, down=down),
         flapping_since=after.flapping_since,
         turned_at=after.turned_at,
     )
@@ -144,15 +149,15 @@ def needs_surroundings(
     if announcement(change.after, down=change.down, now=now) is not Announcement.NOTHING:
         return True
     free = allowed(holding(standing(change.after), now))
-    return _deed(monitor, change.after, free, down=change.down) is not IncidentAction.NONE
+    return _action(monitor, change.after, free, down=change.down) is not IncidentAction.NONE
 
 
 def announcement(monitor: EvaluatedMonitor, *, down: bool, now: datetime) -> Announcement:
     """Announce an outage unless a hold suppresses it, and the end of an outage that was announced."""
     free = allowed(holding(standing(monitor), now))
-    if down and (not monitor.told or monitor.owed) and free.openings:
+    if down and (not monitor.announced or monitor.reannounce) and free.openings:
         return Announcement.DOWN
-    if not down and monitor.told and free.recovery:
+    if not down and monitor.announced and free.recovery:
         return Announcement.UP
     return Announcement.NOTHING
 
@@ -166,14 +171,14 @@ def goes_on(resolved_at: datetime | None, resolved_by: Mapping[str, object] | No
 
 def after(monitor: EvaluatedMonitor, decision: Decision) -> EvaluatedMonitor:
     """Return the monitor after the decision, without what is *around* it, which must be loaded anew."""
-    tell = decision.tell
+    new = decision.announcement
     return EvaluatedMonitor(
         monitor.name,
         monitor.quorum,
         decision.down,
-        monitor.told if tell is Announcement.NOTHING else tell is Announcement.DOWN,
+        monitor.announced if new is Announcement.NOTHING else new is Announcement.DOWN,
         monitor.silenced_until,
-        monitor.owed and decision.down and tell is not Announcement.DOWN,
+        monitor.reannounce and decision.down and new is not Announcement.DOWN,
         decision.unrecorded_until,
         decision.degraded_since,
         decision.flapping_since,
@@ -205,10 +210,10 @@ class _Change:
 def _change(
     monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], since: datetime | None, now: datetime
 ) -> _Change:
-    votes = [one.vote for one in seen]
+    votes = [location.vote for location in seen]
     down = _down(monitor, votes, since, now)
     turned = down != monitor.down
-    ended = max((one.changed_at for one in seen if one.changed_at is not None), default=now)
+    ended = max((location.changed_at for location in seen if location.changed_at is not None), default=now)
     after = monitor
     if turned:
         after = _turned(monitor, _began(monitor, seen, now) if down else ended, now)
@@ -230,7 +235,9 @@ def _calm(monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime) -> bo
     return known and (monitor.down or quorum.vouched(votes, now)) and flapping.calm(monitor.turned_at, now)
 
 
-def _deed(before: EvaluatedMonitor, after: EvaluatedMonitor, free: Allowed, *, down: bool) -> IncidentAction:
+def _action(
+    before: EvaluatedMonitor, after: EvaluatedMonitor, free: Allowed, *, down: bool
+) -> IncidentAction:
     turned = down != before.down
     if down:
         opens = (turned or before.unrecorded_until is not None) and free.opens
@@ -272,24 +279,31 @@ def _began(monitor: EvaluatedMonitor, seen: Sequence[EvaluatedLocation], now: da
 
     Only locations that make the quorum count; a much older streak was one location's own trouble.
     """
-    failing = sorted(one.state.failed_since or now for one in seen if one.state.failing)
+    failing = sorted(location.state.failed_since or now for location in seen if location.state.failing)
     if not failing:
         return now
-    voters = sum(one.vote.counts(now) for one in seen)
+    voters = sum(location.vote.counts(now) for location in seen)
     enough = failing[min(quorum.needed(monitor.quorum, voters), len(failing)) - 1]
     # A location that is not confirmed yet may have failed first.
-    unconfirmed = [one.state.failed_since or now for one in seen if one.state.fails and not one.vote.stale]
+    unconfirmed = [
+        location.state.failed_since or now
+        for location in seen
+        if location.state.fails and not location.vote.stale
+    ]
     return min(streak for streak in (*failing, *unconfirmed) if enough - streak <= REOPEN_WITHIN)
 
 
 def _errors(seen: Sequence[EvaluatedLocation]) -> list[str]:
     """The error texts, new ones first."""
-    return [one.error for one in seen] + [one.last_error for one in seen if one.state.failing]
+    return [location.error for location in seen] + [
+        location.last_error for location in seen if location.state.failing
+    ]
 
 
-def _entries(one: EvaluatedLocation) -> list[tuple[str, str]]:
-    if one.change is StateChange.FAILING:
-        return [("location_failing", f"{one.vote.location}: {one.error}" if one.error else one.vote.location)]
-    if one.change is StateChange.RECOVERED:
-        return [("location_recovered", one.vote.location)]
+def _entries(location: EvaluatedLocation) -> list[tuple[TimelineType, str]]:
+    name = location.vote.location
+    if location.change is StateChange.FAILING:
+        return [(TimelineType.LOCATION_FAILING, f"{name}: {location.error}" if location.error else name)]
+    if location.change is StateChange.RECOVERED:
+        return [(TimelineType.LOCATION_RECOVERED, name)]
     return []

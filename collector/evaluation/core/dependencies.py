@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 from uuid import UUID
 
 from collector.evaluation.core import quorum
@@ -15,7 +15,7 @@ PATIENCE = timedelta(seconds=15)
 MEASURED_WITHIN = timedelta(seconds=60)
 
 
-class Parents(Enum):
+class Parents(StrEnum):
     """The combined state of all parents of a monitor."""
 
     WELL = "well"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Final
 
 from collector.evaluation.core.dependencies import Parents
@@ -12,7 +12,7 @@ from collector.evaluation.core.dependencies import Parents
 REOPENED_AFTER: Final = timedelta(minutes=10)
 
 
-class Hold(Enum):
+class Hold(StrEnum):
     """What suppresses notifications; each value is its name in answers."""
 
     PAUSED = "paused"
@@ -36,11 +36,11 @@ class Reminders(Enum):
     STOP = 3
 
 
-class After(Enum):
+class After(StrEnum):
     """What happens to an outage that outlasts the hold."""
 
     NOTHING = "nothing"
-    TOLD = "told"
+    ANNOUNCED = "announced"
     OPENED = "opened"
     DECIDED = "decided"
     REOPENED = "reopened"
@@ -72,7 +72,7 @@ _PAUSED = HoldEffects(
     recovery=False,
     after=After.DECIDED,
 )
-_SILENCED = HoldEffects(openings=False, reminders=Reminders.HELD, after=After.TOLD)
+_SILENCED = HoldEffects(openings=False, reminders=Reminders.HELD, after=After.ANNOUNCED)
 
 TABLE: dict[Hold, HoldEffects] = {
     Hold.PAUSED: _PAUSED,
@@ -82,7 +82,7 @@ TABLE: dict[Hold, HoldEffects] = {
     Hold.PARENT_DOWN: _SILENCED,
     Hold.PARENT_AWAITED: _SILENCED,
     Hold.FLAPPING: HoldEffects(
-        resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=After.TOLD
+        resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=After.ANNOUNCED
     ),
     Hold.ACKNOWLEDGED: HoldEffects(openings=True, reminders=Reminders.STOP, after=After.NOTHING),
     Hold.RESOLVED_BY_HAND: HoldEffects(
@@ -167,7 +167,9 @@ def _together(rows: Sequence[HoldEffects]) -> Allowed:
         resolves=all(row.resolves for row in rows),
         openings=all(row.openings for row in rows),
         recovery=all(row.recovery for row in rows),
-        reminders=max((row.reminders for row in rows), key=lambda one: one.value, default=Reminders.GO_ON),
+        reminders=max(
+            (row.reminders for row in rows), key=lambda effect: effect.value, default=Reminders.GO_ON
+        ),
     )
 
 

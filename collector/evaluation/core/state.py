@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 
 from shared.results import Status
 
@@ -29,7 +29,7 @@ class Thresholds:
     recovery: int
 
 
-class StateChange(Enum):
+class StateChange(StrEnum):
     """How one check changed a location."""
 
     FAILING = "failing"

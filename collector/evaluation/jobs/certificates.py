@@ -10,7 +10,7 @@ from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import certificates, locked_monitors, states
 from collector.evaluation.storage.certificates import UnannouncedExpiry
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.suppression import monitor, surroundings
+from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
@@ -69,7 +69,7 @@ async def _news(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> list[
     free = {
         one.monitor: one
         for one in locked
-        if allowed(holding(standing(monitor(one, held[one.monitor])), now)).openings
+        if allowed(holding(standing(as_decided(one, held[one.monitor])), now)).openings
     }
     due = [one for one in await certificates.unannounced(tx, list(free), now) if _seen(one)]
     if due:

@@ -10,7 +10,7 @@ from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Surroundings, monitor, surroundings
+from collector.evaluation.suppression import Surroundings, as_decided, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
@@ -68,63 +68,65 @@ class Holds:
 
 async def _news(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> HoldChanges:
     """Return the changes that no hold suppresses any more."""
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in monitors]))
+    places = states.by_monitor(await states.of_monitors(tx, [locked.monitor for locked in monitors]))
     held = await surroundings(tx, monitors, places, now)
     news = HoldChanges()
-    for one in monitors:
-        here, about = places[one.monitor], held[one.monitor]
-        heard, after = _state_news(one, about, here, now)
+    for locked in monitors:
+        here, about = places[locked.monitor], held[locked.monitor]
+        announced, after = _state_news(locked, about, here, now)
         noticed, after = _notices(after, about, here, now)
-        news.events += [*heard, *noticed]
-        if after != one:
+        news.events += [*announced, *noticed]
+        if after != locked:
             news.monitors.append(after)
-        if _unlinked(one, about):
-            news.linked.append((one, about))
+        if _unlinked(locked, about):
+            news.linked.append((locked, about))
     return news
 
 
 def _state_news(
-    one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+    locked: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
     """Return monitor.down or monitor.up, if due; for an incident that a user resolved neither is."""
-    tell = announcement(monitor(one, about), down=one.down, now=now)
-    if tell is Announcement.NOTHING or (tell is Announcement.DOWN and one.open_incident is None):
-        return [], one
-    down = tell is Announcement.DOWN
-    after = replace(one, told=down, owed=False, degraded_told=one.degraded_told and not down)
-    if one.incident is None:
+    due = announcement(as_decided(locked, about), down=locked.down, now=now)
+    if due is Announcement.NOTHING or (due is Announcement.DOWN and locked.open_incident is None):
+        return [], locked
+    down = due is Announcement.DOWN
+    after = replace(
+        locked, announced=down, reannounce=False, degraded_announced=locked.degraded_announced and not down
+    )
+    if locked.incident is None:
         return [], after
     failures = sum(place.state.fails for place in places)
-    event = event_writer.event(one, tell, one.incident, failures=failures, error="", until=now, now=now)
+    event = event_writer.event(locked, due, locked.incident, failures=failures, error="", until=now, now=now)
     return [event], after
 
 
 def _notices(
-    one: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+    locked: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
     """Return monitor.degraded and monitor.flapping, at their beginning and end, if due."""
-    held = holding(standing(monitor(one, about)), now)
+    held = holding(standing(as_decided(locked, about)), now)
     noticed = []
-    degraded = one.degraded_since is not None and now - one.degraded_since >= DEGRADED_AFTER
-    if not one.down and _due(degraded, one.degraded_told, allowed(held)):
-        noticed.append(event_writer.notice(one, payloads.DEGRADED, places, begins=degraded, now=now))
-        one = replace(one, degraded_told=degraded)
-    flapping = one.flapping_since is not None
+    degraded = locked.degraded_since is not None and now - locked.degraded_since >= DEGRADED_AFTER
+    if not locked.down and _due(degraded, locked.degraded_announced, allowed(held)):
+        noticed.append(event_writer.notice(locked, payloads.DEGRADED, places, begins=degraded, now=now))
+        locked = replace(locked, degraded_announced=degraded)
+    flapping = locked.flapping_since is not None
     # Flapping must not suppress its own announcement.
-    if _due(flapping, one.flapping_told, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
-        noticed.append(event_writer.notice(one, payloads.FLAPPING, places, begins=flapping, now=now))
-        one = replace(one, flapping_told=flapping)
-    return noticed, one
+    if _due(flapping, locked.flapping_announced, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
+        noticed.append(event_writer.notice(locked, payloads.FLAPPING, places, begins=flapping, now=now))
+        locked = replace(locked, flapping_announced=flapping)
+    return noticed, locked
 
 
-def _due(is_so: bool, told: bool, free: Allowed) -> bool:
-    return is_so != told and (free.openings if is_so else free.recovery)
+def _due(is_so: bool, announced: bool, free: Allowed) -> bool:
+    return is_so != announced and (free.openings if is_so else free.recovery)
 
 
-def _unlinked(one: LockedMonitor, about: Surroundings) -> bool:
+def _unlinked(locked: LockedMonitor, about: Surroundings) -> bool:
     """Whether its parent was found down only after its own incident had opened."""
-    incident, parent = one.open_incident, about.parent
-    if incident is None or parent is None or parent.incident_id is None or one.told:
+    incident, parent = locked.open_incident, about.parent
+    if incident is None or parent is None or parent.incident_id is None or locked.announced:
         return False
     return incident.parent_incident_id is None
 

@@ -8,8 +8,9 @@ from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, resolved_while_down
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
-from collector.evaluation.suppression import Surroundings, monitor, surroundings
+from collector.evaluation.suppression import Surroundings, as_decided, surroundings
 from collector.events.core import events as payloads
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.storage import incidents
@@ -50,14 +51,16 @@ class IncidentReopener:
 async def _reopen(tx: Tx, again: list[tuple[LockedMonitor, LatestIncident]], now: datetime) -> None:
     await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
     await timeline.add(
-        tx, [NewTimelineEntry(one.team_id, ended.id, "reopened", _WHY) for one, ended in again], now
+        tx,
+        [NewTimelineEntry(one.team_id, ended.id, TimelineType.REOPENED, _WHY) for one, ended in again],
+        now,
     )
-    await locked_monitors.save(tx, [replace(one, owed=True) for one, _ in again], now)
+    await locked_monitors.save(tx, [replace(one, reannounce=True) for one, _ in again], now)
     done = [
         event_writer.SystemAction(one.team_id, ended.id, _KIND, one.id, event_writer.about(one, down=True))
         for one, ended in again
     ]
-    await events.append_all(tx, await event_writer.deeds(tx, done, now), now)
+    await events.append_all(tx, await event_writer.system_actions(tx, done, now), now)
 
 
 def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
@@ -70,5 +73,5 @@ def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
 
 def _may_open(one: LockedMonitor, about: Surroundings, now: datetime) -> bool:
     """Whether an incident may open but for the user's resolve."""
-    rest = replace(standing(monitor(one, about)), by_hand=False, votes=True, measured=True)
+    rest = replace(standing(as_decided(one, about)), by_hand=False, votes=True, measured=True)
     return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

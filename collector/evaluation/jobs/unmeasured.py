@@ -12,7 +12,7 @@ from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import locked_monitors, states, unmeasured
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.unmeasured import Turn
-from collector.evaluation.suppression import monitor, surroundings
+from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.events.storage.events import Event
@@ -65,7 +65,7 @@ async def _notifiable(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) ->
     return {
         one.monitor
         for one in locked
-        if allowed(holding(standing(monitor(one, held[one.monitor])), now)).openings
+        if allowed(holding(standing(as_decided(one, held[one.monitor])), now)).openings
     }
 
 

@@ -107,7 +107,7 @@ async def unannounced(tx: Tx, monitors: Sequence[int], now: datetime) -> list[Un
     return [UnannouncedExpiry(**row) for row in rows]
 
 
-async def mark_announced(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetime) -> None:
+async def mark_announced(tx: Tx, announced: Sequence[UnannouncedExpiry], now: datetime) -> None:
     """Mark these as announced."""
     await tx.execute(
         """
@@ -117,10 +117,10 @@ async def mark_announced(tx: Tx, told: Sequence[UnannouncedExpiry], now: datetim
         WHERE w.team_id = u.team_id AND w.monitor_id = u.monitor_id AND w.ends_at = u.ends_at
             AND w.expiry_days = u.expiry_days
         """,
-        [one.team_id for one in told],
-        [one.monitor_id for one in told],
-        [one.ends_at for one in told],
-        [one.expiry_days for one in told],
+        [one.team_id for one in announced],
+        [one.monitor_id for one in announced],
+        [one.ends_at for one in announced],
+        [one.expiry_days for one in announced],
         now,
     )
 

@@ -49,14 +49,14 @@ class LockedMonitor:
     depends_on: Sequence[UUID]
     down: bool
     changed_at: datetime
-    told: bool
-    owed: bool
+    announced: bool
+    reannounce: bool
     silenced_until: datetime | None
     unrecorded_until: datetime | None
     degraded_since: datetime | None
-    degraded_told: bool
+    degraded_announced: bool
     flapping_since: datetime | None
-    flapping_told: bool
+    flapping_announced: bool
     turned_at: Sequence[datetime]
     incident: LatestIncident | None
 
@@ -75,9 +75,10 @@ class LockedMonitor:
 
 _MONITORS = """
     SELECT m.monitor, m.team_id, m.id, m.name, m.type, m.config ->> 'url' AS url, m.severity, m.quorum,
-        m.timeout_s, m.failure_threshold, m.recovery_threshold, m.depends_on, m.down, m.changed_at, m.told,
-        m.owed, m.silenced_until, m.unrecorded_until, m.degraded_since, m.degraded_told, m.flapping_since,
-        m.flapping_told, m.turned_at
+        m.timeout_s, m.failure_threshold, m.recovery_threshold, m.depends_on, m.down, m.changed_at,
+        m.told AS announced, m.owed AS reannounce, m.silenced_until, m.unrecorded_until, m.degraded_since,
+        m.degraded_told AS degraded_announced, m.flapping_since, m.flapping_told AS flapping_announced,
+        m.turned_at
     FROM monitors m
 """
 
@@ -201,13 +202,13 @@ async def save(tx: Tx, after: Sequence[LockedMonitor], now: datetime) -> None:
         [one.team_id for one in after],
         [one.id for one in after],
         [one.down for one in after],
-        [one.told for one in after],
-        [one.owed for one in after],
+        [one.announced for one in after],
+        [one.reannounce for one in after],
         [one.unrecorded_until for one in after],
         [one.degraded_since for one in after],
-        [one.degraded_told for one in after],
+        [one.degraded_announced for one in after],
         [one.flapping_since for one in after],
-        [one.flapping_told for one in after],
+        [one.flapping_announced for one in after],
         [{"at": list(one.turned_at)} for one in after],
         now,
     )

@@ -46,7 +46,7 @@ class MovedStates:
 
 async def move(tx: Tx, latest: Latest) -> MovedStates:
     """Give each state row its latest result, if the result was made under the row's plan."""
-    row = await tx.fetchrow(
+    [row] = await tx.fetch(
         """
         WITH moved AS (
             UPDATE states s SET
@@ -79,7 +79,6 @@ async def move(tx: Tx, latest: Latest) -> MovedStates:
         latest.error,
         latest.troubled,
     )
-    assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
     return MovedStates(
         row["count"], frozenset(zip(row["monitors"] or (), row["locations"] or (), strict=True))
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import Enum
+from enum import StrEnum
 from typing import Final
 
 from collector.heartbeats.core.times import following
@@ -16,7 +16,7 @@ MOST_RUNS: Final = 50
 _LONGEST_MS: Final = 2**31 - 1
 
 
-class PingSignal(Enum):
+class PingSignal(StrEnum):
     """The meaning of a ping."""
 
     GOOD = "good"

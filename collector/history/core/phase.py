@@ -1,11 +1,11 @@
 """The phase of an event for those it pages, and where its payload holds what."""
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 
-class Phase(Enum):
+class Phase(StrEnum):
     """A paging service's action: open an alert, acknowledge it, close it; for NEWS none of these."""
 
     PROBLEM = "problem"

@@ -23,7 +23,7 @@ async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Exte
 
     A result counts as long as its monitor's cadence says: a late one also affects later hours.
     """
-    row = await tx.fetchrow(
+    [row] = await tx.fetch(
         """
         SELECT (SELECT until FROM rollups_done) AS until, ARRAY(
             SELECT DISTINCT h.at
@@ -39,7 +39,6 @@ async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Exte
         since,
         until,
     )
-    assert row is not None  # noqa: S101 - a SELECT of values always has its row
     return Extent(**row)
 
 
@@ -124,7 +123,7 @@ async def tally(
     status: int | None,
 ) -> ResultTally:
     """Count results of any run; *status*: as in results. Extra runs leave failed and unknown unsettled."""
-    row = await tx.fetchrow(
+    [row] = await tx.fetch(
         f"""
         WITH rollups AS (
             {_of("rollups_day", "$2", "$3", _WHOLE_OR_ONE)}
@@ -150,7 +149,6 @@ async def tally(
         location,
         status,
     )
-    assert row is not None  # noqa: S101 - an aggregate without GROUP BY always has its row
     return ResultTally(**row)
 
 
@@ -227,8 +225,7 @@ _RECENT = f"""
 
 async def recent(tx: Tx, monitor: int, hours: datetime, today: datetime, days: Sequence[datetime]) -> Recent:
     """Return the numbers since *hours*, since *today*, and since each of three *days*."""
-    row = await tx.fetchrow(_RECENT, monitor, hours, today, days)
-    assert row is not None  # noqa: S101 - aggregates without GROUP BY always have their row
+    [row] = await tx.fetch(_RECENT, monitor, hours, today, days)
     return Recent(**row)
 
 

@@ -52,7 +52,7 @@ class Receiving:
         self._db = db
         self._pushes = pushes
         self._clock = clock
-        self._books = Receivers(db, keyring)
+        self._receivers = Receivers(db, keyring)
         self._waiting: GroupCommit[ReceiverState, None] = GroupCommit(self._commit, FirstCome(_MOST))
         self._limits = Limits(db, {_PUSHES: _PLAN})
         self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
@@ -61,35 +61,35 @@ class Receiving:
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> ReceiverState:
         """The receiver state of that monitor. Raises Unauthorized, Limited."""
-        book = await self._books.find(id_) if id_ is not None else None
+        state = await self._receivers.find(id_) if id_ is not None else None
         wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
-        if book is None or not isinstance(book.kind, wanted) or not book.admits(bare(token)):
+        if state is None or not isinstance(state.kind, wanted) or not state.admits(bare(token)):
             raise Unauthorized(NOT_ADMITTED)
-        if not book.easy():
-            await self._spend(book)
-        return book
+        if not state.easy():
+            await self._spend(state)
+        return state
 
     @asynccontextmanager
-    async def room(self, book: ReceiverState) -> AsyncIterator[PushAdmission]:
+    async def room(self, state: ReceiverState) -> AsyncIterator[PushAdmission]:
         """Wait for a slot of the monitor. Raises Limited if that takes too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
-                await book.places.acquire()
+                await state.places.acquire()
         except TimeoutError:
             raise Limited("The pushes before this one are not done", retry_after=1) from None
-        room = PushAdmission(book.large, self._large)
+        room = PushAdmission(state.large, self._large)
         try:
             yield room
         finally:
             room.leave()
-            book.places.release()
+            state.places.release()
 
-    async def remote_write(self, book: ReceiverState, body: bytes, *, second: bool) -> PushOutcome:
+    async def remote_write(self, state: ReceiverState, body: bytes, *, second: bool) -> PushOutcome:
         """Store a remote-write body, of version 2 if *second*.
 
         Raises BodyTooLarge, Invalid, Unavailable.
         """
-        taking = Taking(book, self._clock.now())
+        taking = Taking(state, self._clock.now())
         take = remote_write.take_v2 if second else remote_write.take_v1
         size = remote_write.unpacked_size(body)
         async with self._alone(size):
@@ -97,9 +97,9 @@ class Receiving:
             raw = await asyncio.to_thread(remote_write.unpack, body) if large else remote_write.unpack(body)
             return await self._taken(take(raw, taking), taking)
 
-    async def otlp(self, book: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
+    async def otlp(self, state: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
         """Store an OTLP request, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
-        taking = Taking(book, self._clock.now())
+        taking = Taking(state, self._clock.now())
         async with self._alone(len(body)):
             raw = await asyncio.to_thread(otlp.from_json, body) if json else body
             return await self._taken(otlp.take(raw, taking), taking)
@@ -114,17 +114,17 @@ class Receiving:
     async def keeping(self) -> bool:
         """Write values changed since the last turn, and drop old ones."""
         now = self._clock.now()
-        for book in self._books:
-            if dirty := book.dirty():
-                await self._keep(book, dirty)
+        for state in self._receivers:
+            if dirty := state.dirty():
+                await self._keep(state, dirty)
         before = now - timedelta(seconds=core.FORGOTTEN_S)
         if self._forgot_at is None or now - self._forgot_at > _FORGETTING:
             async with self._db.transaction() as tx:
                 await table.forget(tx, before)
             self._forgot_at = now
-            for book in self._books:
-                book.forget(int(before.timestamp()))
-        self._books.make_room()
+            for state in self._receivers:
+                state.forget(int(before.timestamp()))
+        self._receivers.make_room()
         return False
 
     async def store_overdue(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
@@ -150,94 +150,102 @@ class Receiving:
         try:
             await take
         except Invalid:
-            await self._count(taking.book, taking.taken)
+            await self._count(taking.state, taking.taken)
             raise
-        return await self._count(taking.book, taking.taken)
+        return await self._count(taking.state, taking.taken)
 
-    async def _spend(self, book: ReceiverState) -> None:
-        standing = book.standing = await self._limits.token(book.team_id, book.id, _PUSHES)
+    async def _spend(self, state: ReceiverState) -> None:
+        standing = state.standing = await self._limits.token(state.team_id, state.id, _PUSHES)
         if not standing.admitted:
             said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
             raise Limited(said, standing.retry_after_s)
 
-    async def _count(self, book: ReceiverState, taken: PushResult) -> PushOutcome:
-        if book.fresh or book.observed:
-            await self._waiting.add(book)
+    async def _count(self, state: ReceiverState, taken: PushResult) -> PushOutcome:
+        if state.fresh or state.observed:
+            await self._waiting.add(state)
         return PushOutcome(taken.samples, taken.histograms, taken.refused, _why(taken))
 
     async def _commit(self, group: Sequence[ReceiverState]) -> Sequence[None]:
         now = self._clock.now()
-        books = {book.monitor: book for book in group}
-        counted = {monitor: (book.fresh, len(book.observed)) for monitor, book in books.items()}
+        states = {state.monitor: state for state in group}
+        counted = {monitor: (state.fresh, len(state.observed)) for monitor, state in states.items()}
         try:
             async with self._db.transaction() as tx:
-                brought = [_brought(book) for book in books.values() if book.fresh]
-                stood = await table.note(tx, brought, now) if brought else []
-                errors = await _errors(tx, list(books.values()), now)
-                stored = await self._tell(tx, stood, books, errors, now)
+                brought = [_brought(state) for state in states.values() if state.fresh]
+                receptions = await table.note(tx, brought, now) if brought else []
+                errors = await _errors(tx, list(states.values()), now)
+                stored = await self._store_due(tx, receptions, states, errors, now)
         except BaseException:
             self._pushes.forget()
             raise
         for monitor, (fresh, observed) in counted.items():
-            books[monitor].settle(fresh, observed)
+            states[monitor].settle(fresh, observed)
         if stored is not None:
             self._pushes.settle(stored)
         return [None] * len(group)
 
-    async def _tell(
+    async def _store_due(
         self,
         tx: Tx,
-        stood: Sequence[Reception],
-        books: Mapping[int, ReceiverState],
+        receptions: Sequence[Reception],
+        states: Mapping[int, ReceiverState],
         errors: Mapping[UUID, str],
         now: datetime,
     ) -> PushCommit | None:
         """Store a result for each monitor whose result is due or whose state changed."""
-        told = [one for one in stood if one.due or one.bad is not bool(errors.get(one.monitor_id))]
-        if not told:
-            return None
-        found = [
-            ReceptionResult(one.monitor, now, errors.get(one.monitor_id, ""), one.samples) for one in told
+        due = [
+            reception
+            for reception in receptions
+            if reception.due or reception.bad is not bool(errors.get(reception.monitor_id))
         ]
-        stored = await self._pushes.write(tx, [_result(one) for one in found])
-        after = zip(told, found, strict=True)
-        await table.settle(
-            tx, [_next(one, books[one.monitor], now, bad=bool(said.error)) for one, said in after]
-        )
+        if not due:
+            return None
+        results = [
+            ReceptionResult(reception.monitor, now, errors.get(reception.monitor_id, ""), reception.samples)
+            for reception in due
+        ]
+        stored = await self._pushes.write(tx, [_result(result) for result in results])
+        updates = [
+            _next(reception, states[reception.monitor], now, bad=bool(result.error))
+            for reception, result in zip(due, results, strict=True)
+        ]
+        await table.settle(tx, updates)
         return stored
 
-    async def _keep(self, book: ReceiverState, dirty: Sequence[core.SeriesState]) -> None:
+    async def _keep(self, state: ReceiverState, dirty: Sequence[core.SeriesState]) -> None:
         for start in range(0, len(dirty), _ROWS):
             part = dirty[start : start + _ROWS]
             values = [_value(one) for one in part]
             async with self._db.transaction() as tx:
-                await table.keep(tx, book.team_id, book.id, values)
+                await table.keep(tx, state.team_id, state.id, values)
             for one, value in zip(part, values, strict=True):
                 one.dirty = _moment(one.at_ms) != value.at
 
 
-async def _errors(tx: Tx, books: Sequence[ReceiverState], now: datetime) -> dict[UUID, str]:
+async def _errors(tx: Tx, states: Sequence[ReceiverState], now: datetime) -> dict[UUID, str]:
     """Errors of the monitors with conditions, after their new samples are stored."""
-    ruled = [book for book in books if book.kind.conditions]
+    ruled = [state for state in states if state.kind.conditions]
     if not ruled:
         return {}
-    of = {book.id: Of(book.team_id, book.id, book.revision) for book in ruled}
+    of = {state.id: Of(state.team_id, state.id, state.revision) for state in ruled}
     moved = [
-        (of[book.id], one)
-        for book in ruled
-        for one in metric_conditions.moved(book.kind.conditions, list(book.observed))
+        (of[state.id], one)
+        for state in ruled
+        for one in metric_conditions.moved(state.kind.conditions, list(state.observed))
     ]
     if moved:
         await series_conditions.move(tx, moved)
-    heard = [(of[book.id], now - timedelta(seconds=book.stale_after_s)) for book in ruled]
+    heard = [(of[state.id], now - timedelta(seconds=state.stale_after_s)) for state in ruled]
     holding = await series_conditions.holding(tx, heard)
-    found = {book.id: metric_conditions.error(book.kind.conditions, holding[book.id], now) for book in ruled}
+    found = {
+        state.id: metric_conditions.error(state.kind.conditions, holding[state.id], now) for state in ruled
+    }
     return {id_: error for id_, error in found.items() if error}
 
 
-def _brought(book: ReceiverState) -> Brought:
-    look_in = timedelta(seconds=book.stale_after_s)
-    return Brought(book.team_id, book.id, book.revision, book.fresh, look_in)
+def _brought(state: ReceiverState) -> Brought:
+    look_in = timedelta(seconds=state.stale_after_s)
+    return Brought(state.team_id, state.id, state.revision, state.fresh, look_in)
 
 
 def _result(found: ReceptionResult) -> Pushed:
@@ -245,16 +253,16 @@ def _result(found: ReceptionResult) -> Pushed:
     return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
 
 
-def _next(stood: Reception, book: ReceiverState, now: datetime, *, bad: bool) -> SeriesUpdate:
+def _next(reception: Reception, state: ReceiverState, now: datetime, *, bad: bool) -> SeriesUpdate:
     return SeriesUpdate(
-        stood.team_id,
-        stood.monitor_id,
-        book.revision,
-        stood.last_at,
-        next_at=now + timedelta(seconds=book.interval_s),
-        due_at=now + timedelta(seconds=book.stale_after_s),
+        reception.team_id,
+        reception.monitor_id,
+        state.revision,
+        reception.last_at,
+        next_at=now + timedelta(seconds=state.interval_s),
+        due_at=now + timedelta(seconds=state.stale_after_s),
         bad=bad,
-        told=True,
+        reported=True,
     )
 
 

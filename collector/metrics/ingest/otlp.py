@@ -69,7 +69,7 @@ class _Walk:
 
     def __init__(self, taking: Taking) -> None:
         self._taking = taking
-        self._book: ReceiverState = taking.book
+        self._state: ReceiverState = taking.state
         self._left = MAX_PARTS
 
     def points(self, raw: bytes) -> Iterator[None]:
@@ -83,7 +83,7 @@ class _Walk:
     def _resource(self, raw: bytes) -> Iterator[None]:
         resource = b"".join(part for number, part in parts(raw) if number == 1)
         labels = {f"resource.{name}": text for name, text in _attributes(_read(Resource, resource)).items()}
-        matches = self._book.matches({name.removeprefix("resource."): text for name, text in labels.items()})
+        matches = self._state.matches({name.removeprefix("resource."): text for name, text in labels.items()})
         for number, part in self._parts(raw):
             if number == 2:
                 yield from self._scope(part, resource, labels, matches=matches)
@@ -105,7 +105,7 @@ class _Walk:
             if number not in _POINTS:
                 continue
             cls = _POINTS[number]
-            forms = self._book.forms(b"%d\0%b\0%b" % (number, name, head))
+            forms = self._state.forms(b"%d\0%b\0%b" % (number, name, head))
             if not matches:
                 yield from (None for field, _ in parts(part) if field == 1 and self._count())
             elif cls is Number:
@@ -139,7 +139,7 @@ class _Walk:
             return
         tail = part[27 if part[:1] == _START else 18 :]
         if tail and sum(1 + len(one) + varint_length(len(one)) for one in point.attributes) == len(tail):
-            self._book.remember_form(forms, tail, series)
+            self._state.remember_form(forms, tail, series)
         # Zero means that it is not set.
         value = point.as_double or float(point.as_int)
         self._taking.sample(series, at_ms, value, stale=bool(point.flags & _NO_VALUE))
@@ -173,7 +173,7 @@ class _Walk:
             except BadSeries as error:
                 self._taking.taken.refuse(str(error))
                 return None
-            self._book.remember_form(forms, form, series)
+            self._state.remember_form(forms, form, series)
         return series
 
     def _found(self, point: Any, suffix: str, labels: Mapping[str, str]) -> SeriesState:
@@ -181,7 +181,7 @@ class _Walk:
             raise BadSeries(TOO_MANY)
         own = _pairs(_read(KeyValue, one) for one in point.attributes)
         whole = {**own, **labels, NAME: labels[NAME] + suffix if labels[NAME] else ""}
-        found = self._book.find(whole, count=len(whole))
+        found = self._state.find(whole, count=len(whole))
         assert found is not None  # noqa: S101 - mismatches end at their resource
         return found
 

@@ -65,12 +65,12 @@ class OtlpServer:
 
     async def _export(self, requests: AsyncIterator[bytes], context: Context) -> bytes:
         try:
-            book = await self._admitted(context)
-            async with self._receiver.room(book) as room:
+            state = await self._admitted(context)
+            async with self._receiver.room(state) as room:
                 body = await _read(requests)
                 if len(body) > series.LARGE:
                     await room.widen()
-                return otlp_answers.taken(await self._receiver.otlp(book, body, json=False))
+                return otlp_answers.taken(await self._receiver.otlp(state, body, json=False))
         except TocsinError as error:
             await _abort(context, error)
         except Exception:

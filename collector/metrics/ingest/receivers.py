@@ -26,39 +26,39 @@ class Receivers:
     def __init__(self, db: Db, keyring: Keyring) -> None:
         self._db = db
         self._keyring = keyring
-        self._books: dict[UUID, ReceiverState] = {}
+        self._states: dict[UUID, ReceiverState] = {}
         self._read_at: dict[UUID, float] = {}
         self._unknown: dict[UUID, float] = {}
 
     def __iter__(self) -> Iterator[ReceiverState]:
-        return iter(list(self._books.values()))
+        return iter(list(self._states.values()))
 
     async def find(self, id_: UUID) -> ReceiverState | None:
         """The state of that monitor; None if it does not exist or does not receive metrics."""
         clock = time.monotonic()
         if clock - max(self._read_at.get(id_, -_FRESH_S), self._unknown.get(id_, -_FRESH_S)) < _FRESH_S:
-            return self._books.get(id_)
+            return self._states.get(id_)
         async with self._db.connection() as tx:
             row = await table.receiver(tx, id_)
         if row is None or row.type not in {"prometheus", "opentelemetry"}:
             self._note_unknown(id_, clock)
             return None
-        held = self._books.pop(id_, None)
+        held = self._states.pop(id_, None)
         if held is None or held.revision != row.revision:
             held = self._opened(row)
-        self._books[id_] = held
+        self._states[id_] = held
         self._read_at[id_] = clock
         return held
 
     def make_room(self) -> None:
         """Evict the least recently used states if they exceed the total limit."""
-        held = sum(book.weight for book in self._books.values())
-        for id_, book in list(self._books.items()):
+        held = sum(state.weight for state in self._states.values())
+        for id_, state in list(self._states.items()):
             if held <= _HELD:
                 break
-            if not book.fresh and not book.dirty():
-                del self._books[id_], self._read_at[id_]
-                held -= book.weight
+            if not state.fresh and not state.dirty():
+                del self._states[id_], self._read_at[id_]
+                held -= state.weight
 
     def _opened(self, row: table.SeriesMonitor) -> ReceiverState:
         place = sealed_at(row.team_id, row.id)
@@ -67,7 +67,7 @@ class Receivers:
         return ReceiverState(row.team_id, row.id, row.monitor, row.interval_s, row.revision, kind)
 
     def _note_unknown(self, id_: UUID, clock: float) -> None:
-        self._books.pop(id_, None)
+        self._states.pop(id_, None)
         self._read_at.pop(id_, None)
         if len(self._unknown) >= _UNKNOWN_MOST:
             self._unknown.clear()

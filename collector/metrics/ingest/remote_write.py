@@ -52,7 +52,7 @@ def unpack(body: bytes) -> bytes:
 
 async def take_v1(raw: bytes, taking: Taking) -> None:
     """Store a WriteRequest of 1.0. Raises Invalid; series before an error are stored by then."""
-    known, taken = taking.book.known, taking.taken
+    known, taken = taking.state.known, taking.taken
     read, read_bits, sample = _DOUBLE.unpack_from, _BITS.unpack_from, taking.sample
     stamps: dict[bytes, int] = {}
     async for part in _series(raw, _TIMESERIES):
@@ -115,11 +115,11 @@ def _take_whole(part: bytes, taking: Taking) -> None:
         _points(one, TOO_MANY, taking)
         return
     form, heading = _head(part)
-    found: Any = taking.book.known.get(form, _UNKNOWN) if heading == count else _UNKNOWN
+    found: Any = taking.state.known.get(form, _UNKNOWN) if heading == count else _UNKNOWN
     if found is _UNKNOWN:
         found = _found({label.name: label.value for label in one.labels}, count, taking)
         if not isinstance(found, str) and heading == count:
-            taking.book.remember(form, found)
+            taking.state.remember(form, found)
     _points(one, found, taking)
 
 
@@ -155,7 +155,7 @@ def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
 
 def _found(labels: dict[str, str], count: int, taking: Taking) -> SeriesState | str | None:
     try:
-        return taking.book.find(labels, count=count)
+        return taking.state.find(labels, count=count)
     except BadSeries as error:
         return str(error)
 

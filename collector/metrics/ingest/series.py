@@ -168,7 +168,7 @@ class ReceiverState:
 class Taking:
     """A push in progress."""
 
-    book: ReceiverState
+    state: ReceiverState
     now: datetime
     taken: PushResult = field(default_factory=PushResult)
     _now_s: int = 0
@@ -194,8 +194,8 @@ class Taking:
         series.at_ms, series.value, series.stale = at_ms, value, stale
         series.seen_s, series.dirty = self._now_s, True
         if not stale:
-            self.book.fresh += 1
+            self.state.fresh += 1
         if series.watched:
             at = EPOCH + timedelta(milliseconds=at_ms)
             seen = Observed(series.key, series.labels, series.watched, at, None if stale else value)
-            self.book.observed.append(seen)
+            self.state.observed.append(seen)

@@ -52,7 +52,7 @@ def _look(
         next_at=stood.next_at,
         due_at=due_at,
         bad=stood.bad or late,
-        told=late,
+        reported=late,
     )
     if not late:
         return next_, None

@@ -57,18 +57,18 @@ class PushAdmission:
 
 
 class MetricsReceiver(Protocol):
-    """Receives metrics; *book* is the return value of `admit`."""
+    """Receives metrics; *state* is the return value of `admit`."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:
         """Authorize a push. Raises Unauthorized, Limited."""
 
-    def room(self, book: Any) -> AbstractAsyncContextManager[PushAdmission]:
+    def room(self, state: Any) -> AbstractAsyncContextManager[PushAdmission]:
         """Enter it before reading the body: a monitor's pushes wait for each other. Raises Limited."""
 
-    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> PushOutcome:
+    async def remote_write(self, state: Any, body: bytes, *, second: bool) -> PushOutcome:
         """Store a remote-write body, of version 2 if *second*. Raises Invalid, Unavailable."""
 
-    async def otlp(self, book: Any, body: bytes, *, json: bool) -> PushOutcome:
+    async def otlp(self, state: Any, body: bytes, *, json: bool) -> PushOutcome:
         """Store an OTLP request. Raises Invalid, Unavailable."""
 
 
@@ -80,16 +80,16 @@ class Nobody:
         raise Unauthorized(NOT_ADMITTED)
 
     @asynccontextmanager
-    async def room(self, book: Any) -> AsyncIterator[PushAdmission]:
-        del book
+    async def room(self, state: Any) -> AsyncIterator[PushAdmission]:
+        del state
         yield PushAdmission(asyncio.Semaphore())
 
-    async def remote_write(self, book: Any, body: bytes, *, second: bool) -> PushOutcome:
-        del book, body, second
+    async def remote_write(self, state: Any, body: bytes, *, second: bool) -> PushOutcome:
+        del state, body, second
         raise Unavailable("no metrics are taken here")
 
-    async def otlp(self, book: Any, body: bytes, *, json: bool) -> PushOutcome:
-        del book, body, json
+    async def otlp(self, state: Any, body: bytes, *, json: bool) -> PushOutcome:
+        del state, body, json
         raise Unavailable("no metrics are taken here")
 
 

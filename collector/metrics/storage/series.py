@@ -75,7 +75,7 @@ class SeriesUpdate:
     next_at: datetime
     due_at: datetime
     bad: bool
-    told: bool
+    reported: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +166,14 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[DueSeries]:
 
 
 async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
-    """Store new states; *told*: with a result, after which samples are counted from zero."""
+    """Store new states; *reported*: with a result, after which samples are counted from zero."""
     await tx.execute(
         """
         UPDATE receptions r SET revision = u.revision, last_at = u.last_at, next_at = u.next_at,
-            due_at = u.due_at, bad = u.bad, samples = CASE WHEN u.told THEN 0 ELSE r.samples END
+            due_at = u.due_at, bad = u.bad, samples = CASE WHEN u.reported THEN 0 ELSE r.samples END
         FROM unnest($1::int[], $2::uuid[], $3::int[], $4::timestamptz[], $5::timestamptz[],
                 $6::timestamptz[], $7::boolean[], $8::boolean[])
-            AS u (team_id, monitor_id, revision, last_at, next_at, due_at, bad, told)
+            AS u (team_id, monitor_id, revision, last_at, next_at, due_at, bad, reported)
         WHERE r.team_id = u.team_id AND r.monitor_id = u.monitor_id
         """,
         [one.team_id for one in after],
@@ -183,7 +183,7 @@ async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
         [one.next_at for one in after],
         [one.due_at for one in after],
         [one.bad for one in after],
-        [one.told for one in after],
+        [one.reported for one in after],
     )
 
 

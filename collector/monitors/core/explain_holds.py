@@ -65,9 +65,9 @@ def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -
     *heard*: some enabled channel receives monitor.down of it; *routed*: no event awaits its channels.
     """
     held = [hold for hold in table.holding(_standing(facts), now) if hold in _NOT_TOLD]
-    reasons = [_NOT_TOLD[hold] for hold in held if not facts.monitor.told or hold in _ALWAYS]
+    reasons = [_NOT_TOLD[hold] for hold in held if not facts.monitor.announced or hold in _ALWAYS]
     until = silenced_until(facts, now)
-    if until is not None and not facts.monitor.told:
+    if until is not None and not facts.monitor.announced:
         reasons.append(f"It is silenced until {iso(until)}: that it is down is told then, if it still is.")
     if not heard:
         reasons.append("No one will be notified: no enabled channel receives monitor.down of this monitor.")

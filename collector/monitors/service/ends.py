@@ -108,7 +108,7 @@ async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, n
     about = event_writer.of_row(monitor, _DELETED)
     kind = f"{payloads.INCIDENT}.resolved"
     done = event_writer.SystemAction(monitor.team_id, incident.id, kind, monitor.id, about)
-    return await event_writer.deeds(tx, [done], now)
+    return await event_writer.system_actions(tx, [done], now)
 
 
 async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncident | None:

@@ -9,8 +9,7 @@ from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import monitor as as_decided
-from collector.evaluation.suppression import surroundings
+from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core import events
 from collector.history.storage import result_reads
 from collector.history.storage.result_reads import Result, ResultFilter

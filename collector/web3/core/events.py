@@ -31,13 +31,13 @@ def crossing(
         said = alert.recovery or {**gone, "message": f"{type_} is not watched any more"}
     shown = f"{type_}_recovered" if over else type_
     if sub_type == _GAS:
-        told = {
+        alert_part = {
             "type": shown,
             "currentGwei": _number(said.get("current")),
             "thresholdGwei": _number(said.get("threshold")),
             "message": said.get("message", shown),
         }
-        return {"event": WEB3_GAS, "timestamp": iso(now), "monitor": dict(monitor), "alert": told}
+        return {"event": WEB3_GAS, "timestamp": iso(now), "monitor": dict(monitor), "alert": alert_part}
     return {
         "event": WEB3_ALERT,
         "timestamp": iso(now),
@@ -57,11 +57,11 @@ def log(
     alert = data.get("alert")
     if alert is None:
         return {"event": WEB3_EVENT, **head, "log": shown}
-    told = _alert(alert["type"], sub_type, alert)
+    alert_part = _alert(alert["type"], sub_type, alert)
     if removed:
-        told["type"] += "_removed"
-        told["message"] = f"taken back by the chain: {told['message']}"
-    return {"event": WEB3_ALERT, **head, "alert": told, "log": shown}
+        alert_part["type"] += "_removed"
+        alert_part["message"] = f"taken back by the chain: {alert_part['message']}"
+    return {"event": WEB3_ALERT, **head, "alert": alert_part, "log": shown}
 
 
 def _alert(type_: str, sub_type: str, said: Mapping[str, Any]) -> dict[str, Any]:

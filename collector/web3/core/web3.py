@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Final
 
 from collector.evaluation.core.holds import Allowed, Hold
@@ -26,7 +26,7 @@ class ChainAlert:
     told_at: datetime | None = None
 
 
-class ChainAnnouncement(Enum):
+class ChainAnnouncement(StrEnum):
     """What to announce of an alert; BOTH: first that it was crossed, then its recovery."""
 
     NOTHING = "nothing"

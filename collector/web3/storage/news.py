@@ -128,7 +128,7 @@ async def unannounced(
     return [UnannouncedLog(**row) for row in rows]
 
 
-async def mark_announced(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) -> None:
+async def mark_announced(tx: Tx, announced: Sequence[UnannouncedLog], now: datetime) -> None:
     """Mark as announced; announced again only if a retracted log reappears on the chain."""
     await tx.execute(
         """
@@ -136,10 +136,10 @@ async def mark_announced(tx: Tx, told: Sequence[UnannouncedLog], now: datetime) 
         FROM unnest($1::int[], $2::uuid[], $3::text[], $4::boolean[]) AS u (team_id, monitor_id, key, removed)
         WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.key = u.key
         """,
-        [one.team_id for one in told],
-        [one.monitor_id for one in told],
-        [one.key for one in told],
-        [one.removed for one in told],
+        [one.team_id for one in announced],
+        [one.monitor_id for one in announced],
+        [one.key for one in announced],
+        [one.removed for one in announced],
         now,
     )
 
