@@ -2,26 +2,20 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-import grpc
 import structlog
 
+from collector.platform import failures
 from collector.platform.storage.db import Db
 from collector.probes.service import enrolment
 from collector.probes.service.enrolment import Issued
 from collector.probes.sessions.credentials import Credentials
 from collector.probes.sessions.refused import Refusals
-from shared.errors import Forbidden, Invalid, TocsinError, Unauthorized
+from shared.errors import TocsinError
 from shared.wire.v1 import probe_pb2
 
 log = structlog.get_logger()
-
-_STATUS: Final[dict[type[TocsinError], grpc.StatusCode]] = {
-    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
-    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
-    Invalid: grpc.StatusCode.INVALID_ARGUMENT,
-}
 
 
 class Enrolment:
@@ -73,6 +67,6 @@ class Enrolment:
             peer, reason = context.peer(), str(error)
             if calls := self._refusals.calls(peer.rpartition(":")[0], reason):
                 log.warning("certificate request refused", peer=peer, reason=reason, calls=calls)
-            await context.abort(_STATUS.get(type(error), grpc.StatusCode.UNAVAILABLE), reason)
+            await context.abort(failures.failure(error, failures.PASSING).code, reason)
         log.info(done, probe=str(issued.probe_id), peer=context.peer())
         return probe_pb2.Credentials(certificate=issued.certificate, bundle=issued.bundle)
