@@ -62,7 +62,7 @@ Loop = tuple[str, Turn, float, Bell | None]
 def evaluation_loops(
     db: Db,
     clock: DatabaseClock,
-    steady: ClockGuard,
+    clock_guard: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
@@ -70,7 +70,7 @@ def evaluation_loops(
     web3 = Web3(db, now=clock.now)
     writer = ResultWriter(
         db,
-        since=steady.since,
+        since=clock_guard.since,
         now=clock.now,
         ask=opinions.ask,
         watch=watch,
@@ -96,16 +96,16 @@ def ingestion_loops(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
-    steady: ClockGuard,
+    clock_guard: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
     """Receivers of pings and metrics, and the loops that notice missing ones."""
-    pushes = Pushes(db, since=steady.since, now=clock.now, ask=opinions.ask, watch=watch)
+    pushes = Pushes(db, since=clock_guard.since, now=clock.now, ask=opinions.ask, watch=watch)
     heartbeats = PingReceiver(db, pushes, now=clock.now)
     series = Receiving(db, keyring, pushes, now=clock.now)
-    silent = SeriesSweeper(db, series.late, since=steady.since, now=clock.now)
-    missing = late.HeartbeatSweeper(db, heartbeats.late, since=steady.since, now=clock.now)
+    silent = SeriesSweeper(db, series.late, since=clock_guard.since, now=clock.now)
+    missing = late.HeartbeatSweeper(db, heartbeats.late, since=clock_guard.since, now=clock.now)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
@@ -118,17 +118,17 @@ def ingestion_loops(
     return heartbeats, series, loops
 
 
-def watch_loops(db: Db, clock: DatabaseClock, steady: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
+def watch_loops(db: Db, clock: DatabaseClock, clock_guard: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
     """Loops for changes that time alone causes."""
-    probe_watch = ProbeWatch(db, since=steady.since, now=clock.now)
-    verdicts = Verdicts(db, since=steady.since, now=clock.now, ask=opinions.ask)
+    probe_watch = ProbeWatch(db, since=clock_guard.since, now=clock.now)
+    verdicts = Verdicts(db, since=clock_guard.since, now=clock.now, ask=opinions.ask)
     return (
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
         ("holds", Holds(db, now=clock.now).turn, 1.0, None),
         ("certificates", Certificates(db, now=clock.now).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
-        ("listening", CollectorPresence(db, since=steady.since, now=clock.now).turn, 5.0, None),
+        ("listening", CollectorPresence(db, since=clock_guard.since, now=clock.now).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
         ("unmeasured", Unmeasured(db, now=clock.now).turn, 5.0, None),
     )

@@ -43,8 +43,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     except Conflict as fault:
         return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
     said = " ".join(["Added.", *(f"Mind: {one}." for one in known.warnings)])
-    tone = "warn" if known.warnings else "good"
-    return back(request, f"{path(id_)}/subscribers", said, tone=tone)
+    return back(request, f"{path(id_)}/subscribers", said, tone="warn" if known.warnings else "good")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
