@@ -157,12 +157,12 @@ async def _working(
     evaluator = Evaluator(own.telling, now=clock.now)
     router = Router(own.telling, evaluator.bell.ring)
     own.requests.pass_on = commit_hook(partial(_ring, router.bell, following.bell, signals), sender.bell.ring)
-    steady, watch = ClockGuard(clock), Watch(own.ingest)
+    guard, watch = ClockGuard(clock), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, clock=clock)
-    writer, taken = evaluation_loops(own.ingest, clock, steady, opinions, watch)
-    heartbeats, series, taking_in = ingestion_loops(own.ingest, clock, keyring, steady, opinions, watch)
+    writer, evaluation = evaluation_loops(own.ingest, clock, guard, opinions, watch)
+    heartbeats, series, ingestion = ingestion_loops(own.ingest, clock, keyring, guard, opinions, watch)
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
-    sessions, joining = _for_probes(own.sessions, clock, keyring, settings, steady, signals, writer, nodes)
+    sessions, probe_loops = _for_probes(own.sessions, clock, keyring, settings, guard, signals, writer, nodes)
     context = _context(own.requests, clock, keyring, settings, signals, transport, nodes)
     features = api.Features(
         following=following, pings=heartbeats.take, metrics=series, openid=_openid(settings)
@@ -178,12 +178,12 @@ async def _working(
                 ("signals", partial(_hear, signals, following), 1.0, signals.bell),
                 ("signals of others", signals.listen, 1.0, None),
                 *notification_loops(router, evaluator, sender),
-                *taken,
-                *taking_in,
-                *joining,
+                *evaluation,
+                *ingestion,
+                *probe_loops,
                 first_start.link_file(own.upkeep, settings, clock.now),
                 *first_start.live_world(own.ingest, settings, clock.now),
-                *watch_loops(own.ingest, clock, steady, opinions),
+                *watch_loops(own.ingest, clock, guard, opinions),
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
@@ -197,13 +197,13 @@ def _for_probes(
     clock: DatabaseClock,
     keyring: Keyring,
     settings: CollectorSettings,
-    steady: ClockGuard,
+    guard: ClockGuard,
     signals: Signals,
     writer: ResultWriter,
     nodes: Nodes,
 ) -> tuple[Sessions, Sequence[Loop]]:
     """The probe sessions, and the loops that assign monitors to probes."""
-    probes = Probes(db, signals, since=steady.trusted_since, now=clock.now)
+    probes = Probes(db, signals, since=guard.trusted_since, now=clock.now)
     credentials = ServerCredentials(db, keyring, names=_names(settings), now=clock.now)
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes

@@ -61,7 +61,7 @@ Loop = tuple[str, Turn, float, Bell | None]
 def evaluation_loops(
     db: Db,
     clock: DatabaseClock,
-    steady: ClockGuard,
+    clock_guard: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[ResultWriter, Sequence[Loop]]:
@@ -69,7 +69,7 @@ def evaluation_loops(
     web3 = Web3(db, clock=clock)
     writer = ResultWriter(
         db,
-        clock=steady,
+        clock=clock_guard,
         opinions=opinions,
         watch=watch,
         findings=web3.bell,
@@ -94,16 +94,16 @@ def ingestion_loops(
     db: Db,
     clock: DatabaseClock,
     keyring: Keyring,
-    steady: ClockGuard,
+    clock_guard: ClockGuard,
     opinions: Opinions,
     watch: Watch,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
     """Receivers of pings and metrics, and the loops that notice missing ones."""
-    pushes = Pushes(db, clock=steady, opinions=opinions, watch=watch)
+    pushes = Pushes(db, clock=clock_guard, opinions=opinions, watch=watch)
     heartbeats = PingReceiver(db, pushes, clock=clock)
     series = Receiving(db, keyring, pushes, clock=clock)
-    silent = SeriesSweeper(db, series, clock=steady)
-    missing = late.HeartbeatSweeper(db, heartbeats, clock=steady)
+    silent = SeriesSweeper(db, series, clock=clock_guard)
+    missing = late.HeartbeatSweeper(db, heartbeats, clock=clock_guard)
     loops = (
         ("pushes", pushes.turn, 0.05, None),
         ("pings", heartbeats.turn, 0.05, None),
@@ -116,17 +116,17 @@ def ingestion_loops(
     return heartbeats, series, loops
 
 
-def watch_loops(db: Db, clock: DatabaseClock, steady: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
+def watch_loops(db: Db, clock: DatabaseClock, clock_guard: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
     """Loops for changes that time alone causes."""
-    probe_watch = ProbeWatch(db, since=steady.trusted_since, now=clock.now)
-    verdicts = Verdicts(db, clock=steady, opinions=opinions)
+    probe_watch = ProbeWatch(db, since=clock_guard.trusted_since, now=clock.now)
+    verdicts = Verdicts(db, clock=clock_guard, opinions=opinions)
     return (
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
         ("holds", Holds(db, clock=clock).turn, 1.0, None),
         ("certificates", Certificates(db, clock=clock).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
-        ("listening", CollectorPresence(db, clock=steady).turn, 5.0, None),
+        ("listening", CollectorPresence(db, clock=clock_guard).turn, 5.0, None),
         ("probe watch", probe_watch.turn, 5.0, None),
         ("unmeasured", Unmeasured(db, clock=clock).turn, 5.0, None),
     )

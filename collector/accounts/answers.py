@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from collector.platform.access import Role
+from collector.platform.access import Permission, Role
 from collector.platform.answers import Example, Identifier, Omitted, Person, UserId, Warnings
+from collector.platform.bucket import PlanName
 
 TeamId = Annotated[str, Identifier("team")]
 TokenId = Annotated[str, Identifier("tok")]
 TeamName = Annotated[str, Example("Default")]
-Plan = Literal["free", "developer", "pro", "enterprise"]
-Granted = Literal["read-only", "read-write", "admin"]
 Email = Annotated[str, Example("admin@example.com")]
 UserName = Annotated[str, Example("Admin")]
 
@@ -24,7 +23,7 @@ class OwnTeam:
     """Id of the team."""
     name: TeamName
     """Name of the team."""
-    plan: Plan
+    plan: PlanName
     """Plan of the team, which sets its limits."""
 
 
@@ -40,7 +39,7 @@ class CurrentUser:
     """Name of the user."""
     role: Role
     """Role of the user."""
-    permission: Granted
+    permission: Permission
     """What the token permits."""
     team: OwnTeam
     """Team of the user."""
@@ -68,7 +67,7 @@ class TeamAnswer:
     """Id of the team."""
     name: TeamName
     """Name of the team."""
-    plan: Plan
+    plan: PlanName
     """Plan of the team, which sets its limits."""
     limits: TeamLimits
     """Limits of the plan."""
@@ -118,7 +117,7 @@ class TokenAnswer:
     """Id of the token."""
     name: Annotated[str, Example("deploy")]
     """Name of the token."""
-    permission: Granted
+    permission: Permission
     """What the token permits."""
     hint: Annotated[str, Example("tocsin_Ab3d")] | None
     """First characters of its value."""

@@ -80,7 +80,7 @@ OPERATIONS: dict[str, Operation] = {
         query=(
             query("actor", text(), "Only what this person did"),
             query("resource", text(), "Only what was done to this"),
-            query("action", text(), "Only deeds of this name"),
+            query("action", text(), "Only actions of this name"),
             *SPAN,
             *PAGED,
         ),

@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 
 from collector.console import render, session
 from collector.console.forms import read
-from collector.console.render import Flash, Frame
+from collector.console.render import TONES, Flash, Frame, Tone
 from collector.console.site import SITE
 from collector.console.state import VISITOR, cookie
 from collector.http.auth import is_secure
@@ -36,8 +36,8 @@ def page(
     part = request.headers.get(PART)
     if part is not None and not render.has_part(template, part):
         part = None
-    told = said if part is not None else (*_said(request), *said)
-    text = render.render(template, frame(request, told), values, part)
+    messages = said if part is not None else (*_said(request), *said)
+    text = render.render(template, frame(request, messages), values, part)
     answer = web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
     if part is not None:
         answer.headers[PART] = part
@@ -46,14 +46,14 @@ def page(
     return answer
 
 
-def back(request: web.Request, path: str, said: str = "", *, tone: str = "good") -> web.Response:
+def back(request: web.Request, path: str, said: str = "", *, tone: Tone = "good") -> web.Response:
     """Redirect by 303 to *path*, which shows *said* once."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
     if said:
-        told = orjson.dumps([tone, said[:_LONGEST]])
+        message = orjson.dumps([tone, said[:_LONGEST]])
         answer.set_cookie(
             _SAID,
-            base64.urlsafe_b64encode(told).decode(),
+            base64.urlsafe_b64encode(message).decode(),
             path="/",
             max_age=60,
             httponly=True,
@@ -108,5 +108,5 @@ def _said(request: web.Request) -> tuple[Flash, ...]:
         tone, text = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
     except (ValueError, TypeError, binascii.Error):
         return ()
-    known = tone in ("good", "bad", "warn") and isinstance(text, str)
-    return (Flash(tone, text[:_LONGEST]),) if known else ()
+    known = isinstance(tone, str) and tone in TONES and isinstance(text, str)
+    return (Flash(TONES[tone], text[:_LONGEST]),) if known else ()

@@ -58,7 +58,7 @@ def _level(share: float | None) -> str:
 
 def lines(points: Sequence[Numbers]) -> Lines | None:
     """Draw response times by step; None if none was measured."""
-    measured = [one.percentiles_ms for one in points]
+    measured = [point.percentiles_ms for point in points]
     highest = max((values[-1] for values in measured if values), default=0.0) * _ROOM
     if not highest:
         return None
@@ -70,8 +70,8 @@ def lines(points: Sequence[Numbers]) -> Lines | None:
         },
         "".join(
             f"M{max(at - 0.5, 0) * step:.1f} 0h{step:.1f}v{HEIGHT}h-{step:.1f}z"
-            for at, one in enumerate(points)
-            if one.down_ms
+            for at, point in enumerate(points)
+            if point.down_ms
         ),
         highest,
     )
@@ -100,14 +100,14 @@ class Stack:
 
 def phases(checks: Sequence[Mapping[str, float | None]]) -> Stack | None:
     """Draw a column for each check from its phases in milliseconds; None without any."""
-    highest = max((sum(filter(None, one.values())) for one in checks), default=0.0)
+    highest = max((sum(filter(None, durations.values())) for durations in checks), default=0.0)
     if not highest:
         return None
     step = WIDTH / len(checks)
     paths: dict[str, list[str]] = {}
-    for at, one in enumerate(checks):
+    for at, durations in enumerate(checks):
         top = float(HEIGHT)
-        for name, took in one.items():
+        for name, took in durations.items():
             height = HEIGHT * (took or 0) / highest
             top -= height
             if height:

@@ -4,7 +4,6 @@ import gzip
 from functools import partial
 from typing import Final
 
-import asyncpg
 import structlog
 from aiohttp import hdrs, web
 
@@ -17,19 +16,10 @@ from collector.http import changes, problems, ratelimit
 from collector.http.auth import NEEDS
 from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
-from collector.http.problems import AWAY
+from collector.platform import failures
 from collector.platform.access import permits
 from collector.platform.storage.db import asking
-from shared.errors import (
-    BodyTooLarge,
-    Conflict,
-    Forbidden,
-    Invalid,
-    Limited,
-    NotFound,
-    TocsinError,
-    Unavailable,
-)
+from shared.errors import Forbidden, Invalid, TocsinError
 
 log = structlog.get_logger()
 
@@ -41,15 +31,6 @@ POLICY: Final = (
 _WORTH_PACKING: Final = 1_000
 _ZEAL: Final = 1
 _SAFE: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
-_STATUS: Final[dict[type[TocsinError], tuple[int, str]]] = {
-    Invalid: (400, "That cannot be done"),
-    BodyTooLarge: (413, "That is too large"),
-    Forbidden: (403, "Not allowed"),
-    NotFound: (404, "Not found"),
-    Conflict: (409, "That is not possible now"),
-    Limited: (429, "Too many requests"),
-    Unavailable: (503, "Not right now"),
-}
 _TRICKED: Final = (
     "This form is not from this session, or is too old. Go back, reload the page, and try again."
 )
@@ -60,33 +41,22 @@ def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, 
     app[SITE] = site
     app[problems.NOWHERE] = nowhere
     needs = app[NEEDS]
-    for one in pages:
-        handler = partial(_serve, one)
-        names = (one.method, hdrs.METH_HEAD) if one.method == hdrs.METH_GET else (one.method,)
+    for route in pages:
+        handler = partial(_serve, route)
+        names = (route.method, hdrs.METH_HEAD) if route.method == hdrs.METH_GET else (route.method,)
         for name in names:
-            app.router.add_route(name, one.path, handler)
-            needs[name, one.path] = None
+            app.router.add_route(name, route.path, handler)
+            needs[name, route.path] = None
 
 
-async def _serve(one: ConsolePage, request: web.Request) -> web.StreamResponse:
+async def _serve(route: ConsolePage, request: web.Request) -> web.StreamResponse:
     """Serve one page; every error becomes a page too."""
     try:
-        answer = await _guarded(one, request)
-    except TocsinError as error:
-        answer = _failed(request, error)
-    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
-        answer = _failed(request, Conflict("Somebody else changed the same thing at the same time"))
+        answer = await _guarded(route, request)
     except web.HTTPException as error:
         answer = _page_of(request, error.status, "That cannot be done", error.reason)
-    except AWAY as error:
-        if request.transport is None or request.transport.is_closing():  # the client is gone
-            return web.Response()
-        log.warning("page failed temporarily", page=one.path, error=repr(error))
-        answer = _failed(request, Unavailable("This cannot be done right now; try again in a moment"))
-    except Exception:
-        # Never log the path itself: it may hold the secret of a link.
-        log.exception("page failed", method=one.method, page=one.path)
-        answer = _page_of(request, 500, "Something went wrong", "Something went wrong on our side.")
+    except Exception as error:  # noqa: BLE001 - every error becomes a page
+        answer = _failed(request, route, error)
     if not answer.prepared:
         _protect(answer)
         _pack(request, answer)
@@ -105,23 +75,23 @@ async def nowhere(request: web.Request, refusal: web.HTTPException) -> web.Strea
     return await _serve(ConsolePage(hdrs.METH_GET, "unknown", view, None), request)
 
 
-async def _guarded(one: ConsolePage, request: web.Request) -> web.StreamResponse:
+async def _guarded(route: ConsolePage, request: web.Request) -> web.StreamResponse:
     visitor = await _visitor(request)
     if visitor is not None:
         request[VISITOR] = visitor
         await ratelimit.of_token(request, visitor.team_id, visitor.session_id, visitor.plan)
     if request.method not in _SAFE:
         _demand_own_origin(request)
-    if one.needs is not None and visitor is None:
+    if route.needs is not None and visitor is None:
         return _to_the_door(request)
-    if one.needs is not None and visitor is not None and not permits(visitor.permission, one.needs):
+    if route.needs is not None and visitor is not None and not permits(visitor.permission, route.needs):
         raise Forbidden(
-            f"Your role lets you do what is {visitor.permission.value}; this needs {one.needs.value}."
+            f"Your role lets you do what is {visitor.permission.value}; this needs {route.needs.value}."
         )
     if request.method not in _SAFE and visitor is not None and not await _bears_token(request):
         raise Forbidden(_TRICKED)
     with asking(visitor.team_id if visitor is not None else None):
-        answer = await one.view(request)
+        answer = await route.view(request)
     if visitor is not None:
         changes.announce(request, visitor.team_id)
     return answer
@@ -153,17 +123,28 @@ async def _bears_token(request: web.Request) -> bool:
     return session.fits(cookie(request), shown)
 
 
-def _failed(request: web.Request, error: TocsinError) -> web.Response:
-    status, title = _STATUS.get(type(error), (500, "Something went wrong"))
-    if status == 500:
-        log.error("page failed", exc_info=error)
-        return _page_of(request, status, title, "Something went wrong on our side.")
-    text = str(error)
+def _failed(request: web.Request, route: ConsolePage, error: Exception) -> web.Response:
+    """Return the page about *error*; never log the path itself: it may hold the secret of a link."""
+    known = failures.for_caller(error)
+    if known is None:
+        log.error("page failed", method=route.method, page=route.path, exc_info=error)
+        return _page_of(
+            request, failures.DEFECT.status, failures.DEFECT.title, "Something went wrong on our side."
+        )
+    if known is not error and failures.failure(known) is failures.PASSING:
+        if request.transport is None or request.transport.is_closing():  # the client is gone
+            return web.Response()
+        log.warning("page failed temporarily", page=route.path, error=repr(error))
+    return _refused(request, known)
+
+
+def _refused(request: web.Request, error: TocsinError) -> web.Response:
+    failure, text = failures.failure(error), str(error)
     if isinstance(error, Invalid) and error.details:
         text = "; ".join(f"{name} {fault}" for name, fault in error.details.items())
-    answer = _page_of(request, status, title, text)
-    if isinstance(error, Limited | Unavailable):
-        answer.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
+    answer = _page_of(request, failure.status, failure.title, text)
+    if (seconds := failures.retry_after(error)) is not None:
+        answer.headers[hdrs.RETRY_AFTER] = str(seconds)
     return answer
 
 

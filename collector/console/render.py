@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -38,6 +38,10 @@ _SYSTEMS: Final = (
 )
 
 
+Tone: TypeAlias = Literal["good", "warn", "bad"]
+TONES: Final[Mapping[str, Tone]] = {"good": "good", "warn": "warn", "bad": "bad"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavigationLink:
     """An entry of a navigation; *key* follows ``g`` on the keyboard; *root*: the common path of its pages."""
@@ -52,9 +56,9 @@ class NavigationLink:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """A message that is shown once, at the top of the next page; *tone*: ``good`` or ``bad``."""
+    """A message that is shown once, at the top of the next page."""
 
-    tone: str
+    tone: Tone
     text: str
 
 

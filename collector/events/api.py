@@ -129,8 +129,8 @@ async def _follow(following: Following, listener: StreamFollower, start: Start, 
 
 def _opening(start: Start) -> bytes:
     """Name the id where the stream begins, so that a client without any event yet can resume there."""
-    told = b'event: reset\ndata: {"event":"reset"}\n' if start.reset else b""
-    return b"retry: %d\n\n" % _RETRY_MS + told + _id_line(ids.show("evt", start.id)) + b"\n"
+    reset = b'event: reset\ndata: {"event":"reset"}\n' if start.reset else b""
+    return b"retry: %d\n\n" % _RETRY_MS + reset + _id_line(ids.show("evt", start.id)) + b"\n"
 
 
 def _frame(note: StreamEvent) -> bytes:

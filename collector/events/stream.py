@@ -169,7 +169,7 @@ class Following:
         while reached < listener.since and not listener.ended:
             async with self._db.connection() as tx:
                 found = await reads.after(tx, {listener.team_id: reached}, _PAGE)
-            page = [self._note(one) for one in found if one.position <= listener.since]
+            page = [self._note(placed) for placed in found if placed.position <= listener.since]
             if not page:
                 return
             yield page
@@ -186,10 +186,10 @@ class Following:
             await self._end_the_revoked(tx)
         # Meanwhile a team's last follower may have left, and another joined at another position.
         same = {team_id for team_id, head in asked.items() if self._heads.get(team_id) == head}
-        for one in found:
-            if one.team_id in same:
-                self._tell(one)
-        return _PAGE in Counter(one.team_id for one in found).values()
+        for placed in found:
+            if placed.team_id in same:
+                self._tell(placed)
+        return _PAGE in Counter(placed.team_id for placed in found).values()
 
     async def close(self) -> None:
         """End all streams, and refuse new ones."""
@@ -211,8 +211,8 @@ class Following:
 
     def _note(self, placed: Placed) -> StreamEvent:
         fact = placed.fact
-        told = body(fact, self._public_url)
-        return StreamEvent(placed.position, told["id"], fact.kind, fact.stream_id, orjson.dumps(told))
+        payload = body(fact, self._public_url)
+        return StreamEvent(placed.position, payload["id"], fact.kind, fact.stream_id, orjson.dumps(payload))
 
     async def _end_the_revoked(self, tx: Tx) -> None:
         if time.monotonic() - self._checked_at < _TOKENS_EVERY_S:

@@ -64,8 +64,8 @@ async def pieces(request: web.Request, most: int, *, packed: bool) -> AsyncItera
             if not packed:
                 yield piece
                 continue
-            for one in gzip.feed(piece):
-                yield one
+            for part in gzip.feed(piece):
+                yield part
                 await asyncio.sleep(0)
         gzip.end()
     except (web.RequestPayloadError, zlib.error):

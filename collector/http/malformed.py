@@ -53,8 +53,8 @@ class _CountedResponse(web.Response):
 
     def __init__(self, app: web.Application | None, status: int, error: BaseException | None) -> None:
         details = _NO_HTTP if status == 400 else None
-        told = problems.problem(status, "The request cannot be read", details=details)
-        super().__init__(body=told.body, status=status, headers=_marked(told.headers, app))
+        answer = problems.problem(status, "The request cannot be read", details=details)
+        super().__init__(body=answer.body, status=status, headers=_marked(answer.headers, app))
         self._app, self._why = app, type(error).__name__
         self._forwarded = _forwarded(_SENT.get(error, b"")) if error is not None else ()
 
@@ -92,8 +92,8 @@ def _answer(
         response: web.Response = _CountedResponse(app, status, exc)
     else:
         log.error("request failed outside its handler", exc_info=exc)
-        told = problems.problem(status, "Something went wrong here")
-        response = web.Response(body=told.body, status=status, headers=_marked(told.headers, app))
+        answer = problems.problem(status, "Something went wrong here")
+        response = web.Response(body=answer.body, status=status, headers=_marked(answer.headers, app))
         if app is not None:
             ratelimit.tell(response.headers, ratelimit.look(app, request.remote or ""), time.time())
     response.force_close()

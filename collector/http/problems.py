@@ -1,68 +1,31 @@
-"""Maps exceptions to error responses: the one place where that happens."""
+"""Renders errors as responses of the API, by the table of failures."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any
 
-import asyncpg
 import orjson
 import structlog
 from aiohttp import hdrs, web
 
 from collector.http.auth import Handler
 from collector.http.request_data import JSON
+from collector.platform import failures
 from collector.platform.prepared import Lacking
-from shared.errors import (
-    BodyTooLarge,
-    Conflict,
-    Forbidden,
-    Invalid,
-    Limited,
-    NotFound,
-    PreconditionFailed,
-    TocsinError,
-    Unauthorized,
-    Unavailable,
-)
+from shared.errors import Invalid, TocsinError
 
 log = structlog.get_logger()
 
-_STATUS: dict[type[TocsinError], int] = {
-    Invalid: 400,
-    BodyTooLarge: 413,
-    Unauthorized: 401,
-    Forbidden: 403,
-    NotFound: 404,
-    Conflict: 409,
-    PreconditionFailed: 412,
-    Limited: 429,
-    Unavailable: 503,
-}
 _MESSAGE = {
     404: "There is nothing here",
     405: "This method is not allowed here",
     500: "Something went wrong here; it is logged under this request's id",
 }
-# The database is away, shutting down, read-only after a failover, or another transaction holds the row.
-AWAY = (
-    ConnectionError,
-    TimeoutError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.InsufficientResourcesError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.TransactionRollbackError,
-    asyncpg.LockNotAvailableError,
-)
-
-
 # Renders the page for a browser at an unknown path.
 Nowhere = Callable[[web.Request, web.HTTPException], Awaitable[web.StreamResponse]]
 NOWHERE: web.AppKey[Nowhere] = web.AppKey("nowhere")
 _FOR_PROGRAMS = ("/v1/", "/api/")
-_PASSING = (Unavailable, Limited)
 
 
 @web.middleware
@@ -72,21 +35,19 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except Lacking:
         raise
-    except TocsinError as error:
-        return _told(error)
     except web.HTTPException as error:
-        return await _answered(request, error)
-    except (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError):
-        return problem(409, "Somebody else changed the same thing at the same time")
-    except AWAY as error:
-        log.warning("request failed temporarily", path=place(request), error=repr(error))
-        return problem(503, "This cannot be done right now; try again", retry_after=1)
-    except Exception:
-        log.exception("request failed", method=request.method, path=place(request))
-        return problem(500, _MESSAGE[500])
+        return await _unrouted(request, error)
+    except Exception as error:
+        known = failures.for_caller(error)
+        if known is None:
+            log.exception("request failed", method=request.method, path=place(request))
+            return problem(500, _MESSAGE[500])
+        if known is not error and failures.failure(known) is failures.PASSING:
+            log.warning("request failed temporarily", path=place(request), error=repr(error))
+        return _rendered(known)
 
 
-async def _answered(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
+async def _unrouted(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:
     """Return a page for a browser at an unknown path, and JSON for programs."""
     if refusal.status in {404, 405} and _browses(request):
         return await request.app[NOWHERE](request, refusal)
@@ -144,22 +105,19 @@ def _detailed(status: int, message: str, details: Mapping[str, str]) -> bytes:
 
 def reshape(refusal: web.HTTPException) -> None:
     """Give refusals of the web server itself (such as an unknown Expect) the API's error shape."""
-    told = problem(refusal.status, _name(refusal.status))
-    refusal.body = told.body
-    refusal.headers.update(told.headers)
-    refusal.headers[hdrs.CONTENT_LENGTH] = str(told.content_length)
+    answer = problem(refusal.status, _name(refusal.status))
+    refusal.body = answer.body
+    refusal.headers.update(answer.headers)
+    refusal.headers[hdrs.CONTENT_LENGTH] = str(answer.content_length)
 
 
-def _told(error: TocsinError) -> web.Response:
-    status = _STATUS.get(type(error), 500)
-    if status == 500:
-        log.error("request failed", exc_info=error)
-        return problem(500, _MESSAGE[500])
+def _rendered(error: TocsinError) -> web.Response:
+    status = failures.failure(error).status
     return problem(
         status,
         str(error) or _name(status),
         details=error.details if isinstance(error, Invalid) else None,
-        retry_after=error.retry_after if isinstance(error, _PASSING) else None,
+        retry_after=failures.retry_after(error),
     )
 
 

@@ -204,7 +204,7 @@ def _depth(value: Any) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
-        level = [part for one in level for _, part in _inside(one)]
+        level = [part for item in level for _, part in _inside(item)]
     return depth
 
 
@@ -212,9 +212,9 @@ def _refuse_nul(value: dict[str, Any]) -> None:
     faults: dict[str, str] = {}
     todo: list[tuple[str, Any]] = [("", value)]
     while todo:
-        path, one = todo.pop()
-        inside = list(_inside(one))
-        if (isinstance(one, str) and "\0" in one) or any("\0" in key for key, _ in inside):
+        path, item = todo.pop()
+        inside = list(_inside(item))
+        if (isinstance(item, str) and "\0" in item) or any("\0" in key for key, _ in inside):
             faults[path.replace("\0", "").removeprefix(".").removeprefix("config.") or "body"] = (
                 "must not contain the character U+0000"
             )

@@ -14,22 +14,16 @@ from collector.metrics.service.series import MetricsReceiver, PushAdmission
 from collector.metrics.storage.series import SeriesValue
 from collector.monitors.service import reads
 from collector.monitors.service.reads import WHAT
+from collector.platform import failures
 from collector.platform.bucket import BucketState
 from shared import ids
-from shared.errors import BodyTooLarge, Invalid, Limited, TocsinError, Unauthorized, Unavailable
+from shared.errors import Limited, TocsinError, Unauthorized
 
 MAX_BODY: Final = 16 << 20
 _FIRST: Final = "prometheus.writerequest"
 _SECOND: Final = "io.prometheus.write.v2.request"
 _JSON: Final = "application/json"
 _PROTOBUF: Final = "application/x-protobuf"
-# The HTTP and gRPC status of each error.
-_OTLP_CODES: Final[dict[type[TocsinError], tuple[int, int]]] = {
-    Invalid: (400, 3),
-    BodyTooLarge: (413, 3),
-    Limited: (429, 8),
-    Unauthorized: (401, 16),
-}
 RECEIVER: web.AppKey[MetricsReceiver] = web.AppKey("metrics_receiver")
 _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 
@@ -137,12 +131,15 @@ async def otlp(request: web.Request) -> web.Response:
 
 def _otlp_refused(error: TocsinError, *, json: bool) -> web.Response:
     """The error as a gRPC status; exporters retry only after 429 and 503."""
-    status, code = _OTLP_CODES.get(type(error), (503, 14))
-    again = error.retry_after if isinstance(error, Limited | Unavailable) else None
+    failure, again = failures.failure(error, failures.PASSING), failures.retry_after(error)
     said = otlp_answers.said(error)
     shown = otlp_answers.status_json if json else otlp_answers.status
     headers = {} if again is None else {hdrs.RETRY_AFTER: str(again)}
-    if status == 401:
+    if failure.status == 401:
         headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
-    type_ = _JSON if json else _PROTOBUF
-    return web.Response(body=shown(code, said, again), status=status, headers=headers, content_type=type_)
+    return web.Response(
+        body=shown(failure.code.value[0], said, again),
+        status=failure.status,
+        headers=headers,
+        content_type=_JSON if json else _PROTOBUF,
+    )

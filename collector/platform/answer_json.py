@@ -28,6 +28,16 @@ def json_name(name: str) -> str:
     return camel(name.rstrip("_"))
 
 
+def read_only(answer: type, settable: type) -> frozenset[str]:
+    """Return the JSON names of the fields that *answer* shows and *settable* has not.
+
+    A request that sends back what was read names them too; that is no mistake. Warnings are among them.
+    """
+    settable_names = {field.name for field in fields(settable)}
+    shown = {field.name for field in fields(answer)} | {"warnings"}
+    return frozenset(map(json_name, shown - settable_names))
+
+
 def omitted(hint: Any) -> Omitted | None:
     """Return the mark of a field with this type *hint*, None if it has none."""
     marks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()

@@ -1,8 +1,9 @@
 """Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Final, TypeVar
 
+AnswerT = TypeVar("AnswerT")
 # The value of a field that is left out, where None is shown as null.
 OMITTED: Final[Any] = object()
 
@@ -40,6 +41,11 @@ class Identifier:
             "pattern": pattern,
             "examples": [f"{self.prefix}_01kahb5m7q8x9t3v2c4d6e0f1g"],
         }
+
+
+def extended(cls: type[AnswerT], answer: Any, **more: Any) -> AnswerT:
+    """Return a response of *cls*, which extends the class of *answer*, with its fields and *more*."""
+    return cls(**{field.name: getattr(answer, field.name) for field in fields(answer)}, **more)
 
 
 AlertId = Annotated[str, Identifier("alert")]

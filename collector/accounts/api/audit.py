@@ -1,9 +1,8 @@
 """The audit log: who did what to which resource, from where."""
 
-from typing import Any
-
 from aiohttp import web
 
+from collector.accounts.answers import AuditActor, AuditLogEntry, AuditResource
 from collector.http import pages
 from collector.http.auth import caller
 from collector.http.context import context_of
@@ -31,19 +30,19 @@ async def list_(request: web.Request) -> web.Response:
     return pages.answer(request, at, [_shown(one) for one in found], total)
 
 
-def _shown(one: AuditEntry) -> dict[str, Any]:
-    return {
-        "id": ids.show("aud", one.id),
-        "timestamp": one.at,
-        "actor": {
-            "type": one.actor_kind,
-            "id": one.actor_id,
-            "name": one.actor_name,
-            "tokenId": ids.show("tok", one.token_id) if one.token_id else None,
-        },
-        "action": one.action,
-        "resource": {"type": one.resource, "id": one.resource_id, "name": one.resource_name},
-        "fields": one.fields,
-        "address": one.address,
-        "requestId": one.request_id,
-    }
+def _shown(entry: AuditEntry) -> AuditLogEntry:
+    return AuditLogEntry(
+        id=ids.show("aud", entry.id),
+        timestamp=entry.at,
+        actor=AuditActor(
+            type=entry.actor_kind,
+            id=entry.actor_id,
+            name=entry.actor_name,
+            token_id=ids.show("tok", entry.token_id) if entry.token_id else None,
+        ),
+        action=entry.action,
+        resource=AuditResource(type=entry.resource, id=entry.resource_id, name=entry.resource_name),
+        fields=list(entry.fields),
+        address=entry.address,
+        request_id=entry.request_id,
+    )

@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from collector.accounts.answers import CurrentUser, OwnTeam
 from collector.accounts.storage import teams
 from collector.http.auth import caller
 from collector.http.context import context_of
@@ -16,13 +17,14 @@ async def get(request: web.Request) -> web.Response:
         person = await teams.person(tx, who.team_id, who.user_id)
     if person is None:
         raise NotFound("User not found")
+    team = OwnTeam(id=ids.show("team", person.team), name=person.team_name, plan=person.plan)
     return ok(
-        {
-            "id": ids.show("usr", person.id),
-            "email": person.email,
-            "name": person.name,
-            "role": person.role,
-            "permission": who.permission.value,
-            "team": {"id": ids.show("team", person.team), "name": person.team_name, "plan": person.plan},
-        }
+        CurrentUser(
+            id=ids.show("usr", person.id),
+            email=person.email,
+            name=person.name,
+            role=person.role,
+            permission=who.permission,
+            team=team,
+        )
     )

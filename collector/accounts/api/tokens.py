@@ -1,15 +1,15 @@
 """API tokens: list, create, revoke. The value is shown once."""
 
-from typing import Any
-
 from aiohttp import web
 
+from collector.accounts.answers import CreatedToken, TokenAnswer
 from collector.accounts.service import tokens
 from collector.accounts.storage.tokens import ListedToken
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.platform.answers import Person, extended
 from collector.platform.validation.validation import ignored
 from shared import ids
 
@@ -20,7 +20,7 @@ async def list_(request: web.Request) -> web.Response:
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await tokens.page(context_of(request).db, caller(request).team_id, limit, offset)
-    shown = [_shown(one) for one in found]
+    shown = [_shown(token) for token in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
@@ -29,7 +29,10 @@ async def create(request: web.Request) -> web.Response:
     made = await tokens.create(
         context.db, actor(request), caller(request).user_id, await body(request), context.now()
     )
-    return ok(warned({**_shown(made.token), "token": made.value}, ignored(made.unknown)), 201)
+    answer = extended(
+        CreatedToken, _shown(made.token), token=made.value, warnings=ignored(made.unknown) or None
+    )
+    return ok(answer, 201)
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -38,13 +41,13 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-def _shown(one: ListedToken) -> dict[str, Any]:
-    return {
-        "id": ids.show("tok", one.id),
-        "name": one.name,
-        "permission": one.permission.value,
-        "hint": one.hint or None,
-        "user": {"id": ids.show("usr", one.user_id), "name": one.user_name},
-        "createdAt": one.created_at,
-        "expiresAt": one.expires_at,
-    }
+def _shown(token: ListedToken) -> TokenAnswer:
+    return TokenAnswer(
+        id=ids.show("tok", token.id),
+        name=token.name,
+        permission=token.permission,
+        hint=token.hint or None,
+        user=Person(id=ids.show("usr", token.user_id), name=token.user_name),
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+    )

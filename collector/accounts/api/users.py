@@ -1,17 +1,18 @@
 """Users of the team: list, read, invite, update, remove."""
 
-from typing import Any
 from uuid import UUID
 
 from aiohttp import web
 
+from collector.accounts.answers import InvitedUser, UserAnswer
 from collector.accounts.service import users
 from collector.accounts.service.users import UserDetails
 from collector.accounts.storage.users import User
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.platform.answers import extended
 from collector.platform.validation.validation import ignored
 from shared import ids
 
@@ -22,7 +23,7 @@ async def list_(request: web.Request) -> web.Response:
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await users.page(context_of(request).db, caller(request).team_id, limit, offset)
-    shown = [_shown(one) for one in found]
+    shown = [_shown(user) for user in found]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
@@ -33,22 +34,21 @@ async def get(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     """Invite a user. No other answer contains the link, which lets its bearer set the password."""
     context = context_of(request)
-    told = await users.invite(context.db, actor(request), await body(request), context.now())
-    place = f"{context.public_url}/v1/users/{ids.show('usr', told.user.id)}"
-    return ok(_told(request, told), 201, {"Location": place})
+    known = await users.invite(context.db, actor(request), await body(request), context.now())
+    place = f"{context.public_url}/v1/users/{ids.show('usr', known.user.id)}"
+    return ok(_with_link(request, known), 201, {"Location": place})
 
 
 async def invite(request: web.Request) -> web.Response:
     context = context_of(request)
-    told = await users.invite_again(context.db, actor(request), _id(request), context.now())
-    return ok(_told(request, told))
+    known = await users.invite_again(context.db, actor(request), _id(request), context.now())
+    return ok(_with_link(request, known))
 
 
 async def update(request: web.Request) -> web.Response:
     id_ = (await _found(request)).id
-    return ok(
-        _told(request, await users.update(context_of(request).db, actor(request), id_, await body(request)))
-    )
+    known = await users.update(context_of(request).db, actor(request), id_, await body(request))
+    return ok(_with_link(request, known))
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -65,20 +65,19 @@ async def _found(request: web.Request) -> User:
     return await users.one(context_of(request).db, caller(request).team_id, _id(request))
 
 
-def _shown(one: User) -> dict[str, Any]:
-    return {
-        "id": ids.show("usr", one.id),
-        "email": one.email,
-        "name": one.name,
-        "role": one.role,
-        "status": "invited" if one.invited_until else "active",
-        "invitedUntil": one.invited_until,
-        "createdAt": one.created_at,
-    }
+def _shown(user: User) -> UserAnswer:
+    return UserAnswer(
+        id=ids.show("usr", user.id),
+        email=user.email,
+        name=user.name,
+        role=user.role,
+        status="invited" if user.invited_until else "active",
+        invited_until=user.invited_until,
+        created_at=user.created_at,
+    )
 
 
-def _told(request: web.Request, told: UserDetails) -> dict[str, Any]:
-    link = {}
-    if told.secret is not None:
-        link["invitationUrl"] = f"{context_of(request).public_url}/invitations/{told.secret}"
-    return warned({**_shown(told.user), **link}, [*ignored(told.unknown), *told.warnings])
+def _with_link(request: web.Request, known: UserDetails) -> InvitedUser:
+    url = None if known.secret is None else f"{context_of(request).public_url}/invitations/{known.secret}"
+    warnings = [*ignored(known.unknown), *known.warnings]
+    return extended(InvitedUser, _shown(known.user), invitation_url=url, warnings=warnings or None)

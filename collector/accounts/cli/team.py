@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     usage = "tocsin team create NAME --plan PLAN [--admin-email EMAIL] [--again]"
     parser = argparse.ArgumentParser(prog="tocsin team", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("action", choices=["create"])
     parser.add_argument("name", metavar="NAME", type=_field("name"), help="the team's name")
     parser.add_argument(
         "--plan", required=True, type=TABLE["plan"].read, help="free, developer, pro or enterprise"

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     usage = "tocsin token create --name NAME --permission PERMISSION [--expires-in TIME] [--team TEAM]"
     parser = argparse.ArgumentParser(prog="tocsin token", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["create"])
+    parser.add_argument("action", choices=["create"])
     parser.add_argument("--name", required=True, type=_name, help="the purpose of the token")
     parser.add_argument(
         "--permission",

@@ -20,14 +20,14 @@ _GENERATED_BYTES = 15
 def main(argv: list[str]) -> int:
     """Print the link, or read the password from the terminal or from stdin."""
     own, settings = begin_with(_parser(), CopySettings, argv, _lacks)
-    if own.deed == "setup-link":
+    if own.action == "setup-link":
         print(run(_link(settings, own.email, own.team)))  # noqa: T201 - the answer
         return 0
     return _passwd(own, operators(settings))
 
 
 def _lacks(given: Mapping[str, Any]) -> Iterator[str]:
-    if given.get("deed") == "passwd" and not given.get("email"):
+    if given.get("action") == "passwd" and not given.get("email"):
         yield "EMAIL: is required: whose password is it?"
 
 
@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "tocsin user passwd EMAIL [--generate] [--team TEAM] | tocsin user setup-link [EMAIL] [--team TEAM]"
     )
     parser = argparse.ArgumentParser(prog="tocsin user", usage=usage, allow_abbrev=False)
-    parser.add_argument("deed", choices=["passwd", "setup-link"])
+    parser.add_argument("action", choices=["passwd", "setup-link"])
     parser.add_argument(
         "email",
         metavar="EMAIL",

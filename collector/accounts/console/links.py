@@ -106,9 +106,9 @@ async def ask(request: web.Request) -> web.StreamResponse:
 async def _mail(context: Context, mailer: Mailer, email: str) -> None:
     """Mail the links; only the mailbox reveals whether the account exists."""
     try:
-        for one in await password_links.ask(context.db, email, context.now()):
-            url = f"{context.public_url}/reset/{one.secret}"
-            fault = await access_mails.reset(mailer, one.user.email, one.team, url)
+        for recipient in await password_links.ask(context.db, email, context.now()):
+            url = f"{context.public_url}/reset/{recipient.secret}"
+            fault = await access_mails.reset(mailer, recipient.user.email, recipient.team, url)
             if fault:
                 log.warning("password reset mail not sent", reason=fault)
     except Exception:
@@ -139,10 +139,15 @@ async def _knock(request: web.Request) -> None:
     await request.app[SIGN_IN].door.knock(browser(request).address)
 
 
-def _asked(request: web.Request, one: Unconfirmed, *, done: bool = False) -> web.Response:
+def _asked(request: web.Request, unconfirmed: Unconfirmed, *, done: bool = False) -> web.Response:
     heading = "Confirmed" if done else "Receive these emails?"
     return page(
-        request, "confirm.html.j2", heading=heading, address=one.address, team=one.team_name, done=done
+        request,
+        "confirm.html.j2",
+        heading=heading,
+        address=unconfirmed.address,
+        team=unconfirmed.team_name,
+        done=done,
     )
 
 

@@ -81,7 +81,7 @@ async def show_about(request: web.Request) -> web.StreamResponse:
 async def _form(
     request: web.Request, values: dict[str, object], faults: dict[str, str]
 ) -> web.StreamResponse:
-    one = await team.get(context_of(request).db, visitor(request).team_id)
-    form = forms.build(team.TeamFields, {"name": one.name, **values}, faults)
-    plan = context_of(request).plans[one.plan]
-    return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=one, plan=plan)
+    found = await team.get(context_of(request).db, visitor(request).team_id)
+    form = forms.build(team.TeamFields, {"name": found.name, **values}, faults)
+    plan = context_of(request).plans[found.plan]
+    return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=found, plan=plan)

@@ -67,6 +67,8 @@ async def _form(request: web.Request, values: dict[str, object], faults: dict[st
     mine = visitor(request)
     people, _ = await users.page(context_of(request).db, mine.team_id, None, 0)
     others = [
-        (ids.show("usr", one.id), f"{one.name} ({one.role})") for one in people if one.id != mine.user_id
+        (ids.show("usr", person.id), f"{person.name} ({person.role})")
+        for person in people
+        if person.id != mine.user_id
     ]
     return forms.build(tokens.TokenRequest, {**_NEW, **values}, faults, options={"userId": others})

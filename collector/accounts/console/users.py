@@ -44,16 +44,16 @@ async def invite(request: web.Request) -> web.StreamResponse:
     body = read.body(users.UserSettings, await posted(request))
     sent = {name: value for name, value in body.items() if value is not None}
     try:
-        told = await users.invite(context.db, who(request), sent, context.now())
+        known = await users.invite(context.db, who(request), sent, context.now())
     except (Invalid, Conflict) as fault:
         return _form(request, None, body, _details(fault))
-    return await _shown(request, await _invitation(request, told.user, told.secret or ""))
+    return await _shown(request, await _invitation(request, known.user, known.secret or ""))
 
 
 async def invite_again(request: web.Request) -> web.StreamResponse:
     context = context_of(request)
-    told = await users.invite_again(context.db, who(request), _id(request), context.now())
-    return await _shown(request, await _invitation(request, told.user, told.secret or ""))
+    known = await users.invite_again(context.db, who(request), _id(request), context.now())
+    return await _shown(request, await _invitation(request, known.user, known.secret or ""))
 
 
 async def reset(request: web.Request) -> web.StreamResponse:
@@ -76,10 +76,10 @@ async def update(request: web.Request) -> web.StreamResponse:
     user = await users.one(context.db, visitor(request).team_id, _id(request))
     body = read.body(users.UserSettings, await posted(request))
     try:
-        told = await users.update(context.db, who(request), user.id, body)
+        known = await users.update(context.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
         return _form(request, user, body, _details(fault))
-    return back(request, _HERE, " ".join(["Saved.", *(f"But {one}." for one in told.warnings)]))
+    return back(request, _HERE, " ".join(["Saved.", *(f"But {warning}." for warning in known.warnings)]))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:

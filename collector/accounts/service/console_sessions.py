@@ -110,25 +110,25 @@ async def end_all(db: Db, who: Actor, user_id: UUID, but: UUID | None = None) ->
         await audit.record(tx, who, "sign-out-everywhere", "user", ids.show("usr", user_id))
 
 
-def _lives(one: Session, now: datetime) -> bool:
-    if not session.alive(one.seen_at, one.ends_at, now):
+def _lives(row: Session, now: datetime) -> bool:
+    if not session.alive(row.seen_at, row.ends_at, now):
         return False
-    if one.token_id is None:
+    if row.token_id is None:
         return True
-    return one.token_permission is not None and counts(one.expires_at, one.revoked_at, now)
+    return row.token_permission is not None and counts(row.expires_at, row.revoked_at, now)
 
 
-def _visitor(one: Session) -> Visitor:
+def _visitor(row: Session) -> Visitor:
     return Visitor(
-        team_id=one.team_id,
-        session_id=one.id,
-        user_id=one.user_id,
-        token_id=one.token_id,
-        name=one.name,
-        email=one.email,
-        role=one.role,
-        team=one.team_name,
-        plan=one.plan,
-        permission=session.permission(one.role, one.token_permission),
-        ends_at=one.ends_at,
+        team_id=row.team_id,
+        session_id=row.id,
+        user_id=row.user_id,
+        token_id=row.token_id,
+        name=row.name,
+        email=row.email,
+        role=row.role,
+        team=row.team_name,
+        plan=row.plan,
+        permission=session.permission(row.role, row.token_permission),
+        ends_at=row.ends_at,
     )

@@ -132,18 +132,18 @@ class Provider:
         if "userinfo_endpoint" not in about or not isinstance(token, str):
             return claims
         endpoint = await self._endpoint("userinfo_endpoint")
-        status, told = await self._ask("GET", endpoint, headers={"Authorization": f"Bearer {token}"})
-        if status != 200 or told.get("sub") != claims.get("sub"):
+        status, data = await self._ask("GET", endpoint, headers={"Authorization": f"Bearer {token}"})
+        if status != 200 or data.get("sub") != claims.get("sub"):
             raise Forbidden("The sign-in provider does not say who you are.")
-        return told
+        return data
 
     async def _key_set(self, *, fresh: bool) -> jwk.KeySet:
         age = time.monotonic() - self._keys[0] if self._keys else None
         if self._keys is None or age is None or age > (_ASKED_EVERY_S if fresh else _KEPT_S):
-            status, told = await self._ask("GET", await self._endpoint("jwks_uri"))
+            status, data = await self._ask("GET", await self._endpoint("jwks_uri"))
             if status != 200:
                 raise Unavailable(_AWAY)
-            self._keys = (time.monotonic(), _read_keys(told))
+            self._keys = (time.monotonic(), _read_keys(data))
         return self._keys[1]
 
     async def _endpoint(self, name: str) -> str:
@@ -154,10 +154,10 @@ class Provider:
 
     async def _discover(self) -> Mapping[str, Any]:
         if self._about is None or time.monotonic() - self._about[0] > _KEPT_S:
-            status, told = await self._ask("GET", self.client.issuer.rstrip("/") + _WELL_KNOWN)
-            if status != 200 or told.get("issuer") != self.client.issuer:
+            status, data = await self._ask("GET", self.client.issuer.rstrip("/") + _WELL_KNOWN)
+            if status != 200 or data.get("issuer") != self.client.issuer:
                 raise Unavailable(_AWAY)
-            self._about = (time.monotonic(), told)
+            self._about = (time.monotonic(), data)
         return self._about[1]
 
     async def _ask(self, method: str, url: str, **options: Any) -> tuple[int, Mapping[str, Any]]:
@@ -167,12 +167,12 @@ class Provider:
                 raw = await answer.content.read(_MOST_BYTES)
                 while not answer.content.at_eof() and len(raw) < _MOST_BYTES:
                     raw += await answer.content.read(_MOST_BYTES)
-                told = orjson.loads(raw) if answer.status == 200 else {}
+                data = orjson.loads(raw) if answer.status == 200 else {}
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError):
             raise Unavailable(_AWAY) from None
-        if not isinstance(told, dict):
+        if not isinstance(data, dict):
             raise Unavailable(_AWAY)
-        return answer.status, told
+        return answer.status, data
 
 
 async def known(db: Db, email: str, now: datetime) -> list[User]:
@@ -202,17 +202,17 @@ def _secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _read_keys(told: Mapping[str, Any]) -> jwk.KeySet:
+def _read_keys(data: Mapping[str, Any]) -> jwk.KeySet:
     """Return the keys for signatures, without those that this library does not know."""
     keys = []
-    for one in told.get("keys", []):
+    for entry in data.get("keys", []):
         if (
-            isinstance(one, dict)
-            and one.get("use", "sig") == "sig"
-            and one.get("kty") in ("RSA", "EC", "OKP")
+            isinstance(entry, dict)
+            and entry.get("use", "sig") == "sig"
+            and entry.get("kty") in ("RSA", "EC", "OKP")
         ):
             try:
-                keys.append(jwk.import_key(one))
+                keys.append(jwk.import_key(entry))
             except (JoseError, ValueError, KeyError, TypeError):
                 continue
     return jwk.KeySet(keys)

@@ -192,9 +192,9 @@ async def use(
 
 
 async def _named(tx: Tx, user: User, named: Mapping[str, Any]) -> User:
-    wish, _ = check(users.UserSettings, {"role": user.role, **named})
-    await people.save(tx, user.team_id, user.id, wish.email, wish.name, user.role)
-    return replace(user, email=wish.email, name=wish.name)
+    settings, _ = check(users.UserSettings, {"role": user.role, **named})
+    await people.save(tx, user.team_id, user.id, settings.email, settings.name, user.role)
+    return replace(user, email=settings.email, name=settings.name)
 
 
 async def _found(tx: Tx, kind: LinkKind, secret: str, now: datetime) -> Linked:

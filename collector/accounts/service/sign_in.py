@@ -51,11 +51,11 @@ class Door:
 
     async def turn(self) -> bool:
         """Report the tries to the shared buckets."""
-        return any([await one.turn() for one in self._limits])
+        return any([await limit.turn() for limit in self._limits])
 
     async def close(self) -> None:
-        for one in self._limits:
-            await one.close()
+        for limit in self._limits:
+            await limit.close()
 
     async def knock(self, address: str, account: str | None = None, mark: str = "") -> None:
         """Count a try; *mark*: what the browser sent, see `mark`.

@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from collector.accounts.answers import TeamAnswer
 from collector.accounts.service import tokens
 from collector.accounts.service.users import Name
 from collector.accounts.storage import teams as table
 from collector.platform import audit
 from collector.platform.access import Actor, Permission, operator
+from collector.platform.answer_json import read_only
 from collector.platform.bucket import PlanName
 from collector.platform.fields import Email
 from collector.platform.storage import teams
@@ -20,16 +22,17 @@ from shared import ids
 from shared.errors import Conflict, NotFound, demand_found
 from shared.ids import uuid7
 
-# Fields that a GET shows and no user can set.
-_SHOWN = frozenset({"id", "plan", "limits", "createdAt", "warnings"})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamFields:
     """The fields that an admin may set."""
 
     name: Name
-    """Name of the team, 1 to 255 characters."""
+    """Name of the team, 1 to 100 characters."""
+
+
+# A GET shows them, and no user can set them.
+_READ_ONLY = read_only(TeamAnswer, TeamFields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +58,15 @@ async def get(db: Db, team_id: int) -> Team:
 
 async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
     """Rename the team; return it with warnings. Raises Invalid."""
-    sent = {name: value for name, value in body.items() if name not in _SHOWN}
+    sent = {name: value for name, value in body.items() if name not in _READ_ONLY}
     async with db.transaction() as tx:
         team = demand_found(await teams.hold(tx, who.team_id), "Team")
-        wish, unknown = check(TeamFields, {"name": team.name, **sent})
-        if wish.name != team.name:
-            await table.rename(tx, who.team_id, wish.name)
-            team = replace(team, name=wish.name)
+        settings, unknown = check(TeamFields, {"name": team.name, **sent})
+        if settings.name != team.name:
+            await table.rename(tx, who.team_id, settings.name)
+            team = replace(team, name=settings.name)
             await audit.record(
-                tx, who, "update", "team", ids.show("team", team.id), name=wish.name, fields=["name"]
+                tx, who, "update", "team", ids.show("team", team.id), name=settings.name, fields=["name"]
             )
     warnings = ignored(unknown)
     if body.get("plan", team.plan) != team.plan:
@@ -75,19 +78,19 @@ async def create(
     db: Db, name: str, plan: PlanName, admin_email: str, now: datetime, *, again: bool = True
 ) -> CreatedTeam:
     """Create a team with an admin and a token; *again*: allow a name in use. Raises Invalid, Conflict."""
-    wish, _ = check(First, {"name": name, "adminEmail": admin_email})
+    settings, _ = check(First, {"name": name, "adminEmail": admin_email})
     id_, user_id = uuid7(), uuid7()
     async with db.transaction() as tx:
         await table.lock(tx)
-        if not again and any(one.name == wish.name for one in await table.all_(tx)):
-            raise Conflict(f"There is a team called {wish.name} already; --again makes another one")
-        team_id = await table.insert(tx, id_, wish.name, plan, now)
-        await table.insert_user(tx, team_id, user_id, wish.admin_email, "Admin", "admin", now)
+        if not again and any(other.name == settings.name for other in await table.all_(tx)):
+            raise Conflict(f"There is a team called {settings.name} already; --again makes another one")
+        team_id = await table.insert(tx, id_, settings.name, plan, now)
+        await table.insert_user(tx, team_id, user_id, settings.admin_email, "Admin", "admin", now)
         token = await tokens.issue(
             tx, team_id=team_id, user_id=user_id, name="first token", permission=Permission.ADMIN, now=now
         )
-        await audit.record(tx, operator(team_id), "create", "team", ids.show("team", id_), name=wish.name)
-    return CreatedTeam(Team(team_id, id_, wish.name, plan, now), token)
+        await audit.record(tx, operator(team_id), "create", "team", ids.show("team", id_), name=settings.name)
+    return CreatedTeam(Team(team_id, id_, settings.name, plan, now), token)
 
 
 async def named(tx: Tx, text: str | None) -> Team:

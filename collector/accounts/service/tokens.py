@@ -131,14 +131,14 @@ async def create(db: Db, who: Actor, user_id: UUID, body: Mapping[str, Any], now
     named = references.one("usr", "userId", body.get("userId")).get("userId")
     if found.value is None:
         raise Invalid({**await _beside(db, who.team_id, named, body), **found.faults})
-    wish, unknown = found.value, found.unknown
+    asked, unknown = found.value, found.unknown
     async with db.transaction() as tx:
         user = await users.hold(tx, who.team_id, named or user_id)
         if user is None:
             raise Invalid(_NOBODY)
-        wanted = Permission(wish.permission)
+        wanted = Permission(asked.permission)
         _demand_role(user, wanted, named_by_caller=named is not None)
-        made = await make(tx, who, user, wish.name, wanted, LIVES[wish.expires_in], now)
+        made = await make(tx, who, user, asked.name, wanted, LIVES[asked.expires_in], now)
     return NewToken(made.token, made.value, unknown)
 
 

@@ -10,12 +10,14 @@ from uuid import UUID
 import asyncpg
 from annotated_types import MaxLen, MinLen, Predicate
 
+from collector.accounts.answers import UserAnswer
 from collector.accounts.service import password_hashes
 from collector.accounts.storage import console_sessions, tokens
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import ROLES, Actor, Role, beyond, operator
+from collector.platform.answer_json import read_only
 from collector.platform.fields import Email
 from collector.platform.monitor import has_ink
 from collector.platform.secret_hash import secret_hash
@@ -32,8 +34,6 @@ PEOPLE = "people"
 INVITED_FOR = timedelta(days=7)
 _ENDED = "the invitation to the old address has ended: send it again"
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1024
-# Fields that a GET shows and no caller can set.
-_SHOWN = frozenset({"id", "status", "createdAt", "invitedUntil", "warnings"})
 
 
 def is_line(text: str) -> bool:
@@ -56,9 +56,13 @@ class UserSettings:
     email: Email
     """Mail address, which the user signs in with."""
     name: Name
-    """Name of the user, 1 to 255 characters."""
+    """Name of the user, 1 to 100 characters."""
     role: Role
     """Role: admins manage users and tokens, editors change everything else, viewers read."""
+
+
+# A GET shows them, and no caller can set them.
+_READ_ONLY = read_only(UserAnswer, UserSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +92,15 @@ async def invite(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
     sent = _settable(body)
     email = sent.get("email")
     named = {"name": email.partition("@")[0][:100]} if isinstance(email, str) else {}
-    wish, unknown = check(UserSettings, {"role": "viewer", **named, **sent})
-    user = User(who.team_id, uuid7(), wish.email, wish.name, wish.role, now, now + INVITED_FOR)
+    settings, unknown = check(UserSettings, {"role": "viewer", **named, **sent})
+    user = User(who.team_id, uuid7(), settings.email, settings.name, settings.role, now, now + INVITED_FOR)
     secret = secrets.token_urlsafe(32)
     try:
         async with db.transaction() as tx:
             await table.insert(tx, user, secret_hash(secret))
             await audit.record(tx, who, "create", "user", _shown(user.id), name=user.email)
     except asyncpg.UniqueViolationError:
-        raise _taken(wish.email) from None
+        raise _taken(settings.email) from None
     return UserDetails(user, secret, unknown)
 
 
@@ -137,14 +141,14 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> User
             locked = await table.lock(tx, who.team_id, id_)
             before = demand_found(locked.get(id_), WHAT)
             old = UserSettings(email=before.email, name=before.name, role=before.role)
-            wish, unknown = check(UserSettings, {**to_json(old), **_settable(body)})
-            named = [name for name, value in to_json(wish).items() if value != to_json(old)[name]]
-            after = replace(before, email=wish.email, name=wish.name, role=wish.role)
+            settings, unknown = check(UserSettings, {**to_json(old), **_settable(body)})
+            named = [name for name, value in to_json(settings).items() if value != to_json(old)[name]]
+            after = replace(before, email=settings.email, name=settings.name, role=settings.role)
             if named:
                 await _save(tx, before, after, locked)
                 await audit.record(tx, who, "update", "user", _shown(id_), name=after.email, fields=named)
     except asyncpg.UniqueViolationError:
-        raise _taken(wish.email) from None
+        raise _taken(settings.email) from None
     ended = before.invited_until is not None and before.email.lower() != after.email.lower()
     return UserDetails(after, None, unknown, (_ENDED,) if ended else ())
 
@@ -218,7 +222,7 @@ def _demand_another(locked: Mapping[UUID, User], id_: UUID) -> None:
 
 
 def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name not in _SHOWN}
+    return {name: value for name, value in body.items() if name not in _READ_ONLY}
 
 
 def _taken(email: str) -> Conflict:

@@ -19,6 +19,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
+from collector.console.render import Tone
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -214,7 +215,7 @@ def _done(said: str, known: RuleDetails) -> str:
     return ". ".join([said.rstrip("."), *known.warnings]) + ("" if known.warnings else ".")
 
 
-def _tone(known: RuleDetails) -> str:
+def _tone(known: RuleDetails) -> Tone:
     return "warn" if known.warnings else "good"
 
 

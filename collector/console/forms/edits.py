@@ -16,7 +16,9 @@ CHANGED: Final = {"revision": "someone else changed this meanwhile: open it anew
 
 def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormField]:
     """Return the fields to choose monitors by tags: all tags of an object, any tag of a list."""
-    lines = [f"{name}:{one}" for name, one in tags.items()] if isinstance(tags, Mapping) else [*(tags or ())]
+    lines = (
+        [f"{name}:{text}" for name, text in tags.items()] if isinstance(tags, Mapping) else [*(tags or ())]
+    )
     return (
         FormField(
             name="tags",
@@ -45,7 +47,7 @@ def tags(form: Posted) -> dict[str, str] | list[str]:
     if value(form, "tagsMatch") != "all" or not all(":" in line for line in lines):
         return lines
     pairs = (line.partition(":") for line in lines)
-    return {name.strip(): one.strip() for name, _, one in pairs}
+    return {name.strip(): text.strip() for name, _, text in pairs}
 
 
 def check_tags(form: Posted) -> None:
@@ -63,13 +65,13 @@ def of(faults: Mapping[str, str], name: str) -> dict[str, str]:
 
 def said(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return *fields* without empty ones, so that defaults apply."""
-    return {name: one for name, one in fields.items() if one is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def whole(cls: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return *fields*, the empty ones with the defaults of *cls*."""
     usual = defaults(cls)
-    return {name: usual.get(name) if one is None else one for name, one in fields.items()}
+    return {name: usual.get(name) if value is None else value for name, value in fields.items()}
 
 
 def patch(old: Any, new: Any) -> Any:
@@ -79,7 +81,7 @@ def patch(old: Any, new: Any) -> Any:
     """
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return old if new is not None and str(old) == str(new) else new
-    return {**dict.fromkeys(old), **{name: patch(old.get(name), one) for name, one in new.items()}}
+    return {**dict.fromkeys(old), **{name: patch(old.get(name), value) for name, value in new.items()}}
 
 
 def only(form: Posted) -> frozenset[str] | None:

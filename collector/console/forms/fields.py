@@ -74,21 +74,21 @@ class Form:
     @property
     def bad(self) -> list[FormField]:
         """The fields with a fault, including those in groups, for the summary at the top."""
-        return [one for one in _all(self.fields) if one.fault]
+        return [member for member in _all(self.fields) if member.fault]
 
     def named(self, *names: str) -> list[FormField]:
         """Return the named fields, in that order."""
-        known = {one.name: one for one in self.fields}
+        known = {member.name: member for member in self.fields}
         return [known[name] for name in names if name in known]
 
     def but(self, *names: str) -> list[FormField]:
         """Return all other fields."""
-        return [one for one in self.fields if one.name not in names]
+        return [member for member in self.fields if member.name not in names]
 
 
 def _all(fields: tuple[FormField, ...]) -> list[FormField]:
     return [
         each
-        for one in fields
-        for each in (one, *_all(one.fields), *(cell for row in one.rows for cell in _all(row)))
+        for member in fields
+        for each in (member, *_all(member.fields), *(cell for row in member.rows for cell in _all(row)))
     ]

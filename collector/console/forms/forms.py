@@ -105,12 +105,12 @@ def _group(
     below = value if isinstance(value, Mapping) else {}
     blank = {} if value is not None or shape(member.hint).nullable else defaults(record)
     fields = tuple(
-        _field(record, one, {**blank, **below}.get(one.alias), left, f"{name}.{one.alias}", {})
-        for one in members(record).values()
+        _field(record, member, {**blank, **below}.get(member.alias), left, f"{name}.{member.alias}", {})
+        for member in members(record).values()
     )
     if shape(member.hint).nullable:
         # A group that may be omitted requires nothing in the browser.
-        fields = tuple(replace(one, required=False) for one in fields)
+        fields = tuple(replace(member, required=False) for member in fields)
     return FormField(
         name=name,
         label=words.label,
@@ -129,8 +129,8 @@ def _rows(
 
     def row(at: int | str, shown: Mapping[str, Any]) -> tuple[FormField, ...]:
         return tuple(
-            _field(record, one, shown.get(one.alias), left, f"{name}[{at}].{one.alias}", {})
-            for one in members(record).values()
+            _field(record, member, shown.get(member.alias), left, f"{name}[{at}].{member.alias}", {})
+            for member in members(record).values()
         )
 
     rows = tuple(row(at, shown) for at, shown in enumerate(given))
@@ -172,7 +172,7 @@ def _control(form: Shape, words: ValueText) -> Control:
         (_is_long(form), "area"),
         (str in form.options or bool(form.words()), "text"),
     )
-    return next((one for fits, one in plain if fits), "json")
+    return next((control for fits, control in plain if fits), "json")
 
 
 def _lists_words(form: Shape) -> bool:
@@ -205,8 +205,8 @@ def _bounds(form: Shape) -> dict[str, Any]:
     high = [interval.le if interval else None, getattr(form.mark(Le), "le", None)]
     longest = form.mark(MaxLen)
     return {
-        "least": next((str(one) for one in low if one is not None), None),
-        "most": next((str(one) for one in high if one is not None), None),
+        "least": next((str(limit) for limit in low if limit is not None), None),
+        "most": next((str(limit) for limit in high if limit is not None), None),
         "longest": longest.max_length if longest and str in form.options else None,
     }
 

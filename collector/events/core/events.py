@@ -24,7 +24,7 @@ MEASURED = "monitor.measured"
 # The prefix of events about an incident itself: incident.created, ...
 INCIDENT = "incident"
 INCIDENTS = frozenset(
-    f"{INCIDENT}.{deed}" for deed in ("created", "acknowledged", "resolved", "reopened", "note_added")
+    f"{INCIDENT}.{action}" for action in ("created", "acknowledged", "resolved", "reopened", "note_added")
 )
 PROBE_OFFLINE = "probe.offline"
 PROBE_ONLINE = "probe.online"

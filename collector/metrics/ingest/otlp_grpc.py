@@ -10,7 +10,8 @@ import structlog
 from collector.metrics.ingest.remote_write import MAX_BODY
 from collector.metrics.service import otlp_answers, series
 from collector.metrics.service.series import MetricsReceiver
-from shared.errors import CannotStart, Invalid, Limited, TocsinError, Unauthorized, Unavailable
+from collector.platform import failures
+from shared.errors import CannotStart, TocsinError, Unauthorized, Unavailable
 
 log = structlog.get_logger()
 
@@ -24,12 +25,6 @@ _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.enable_channelz", 0),
 )
-_CODES: Final[dict[type[TocsinError], grpc.StatusCode]] = {
-    Invalid: grpc.StatusCode.INVALID_ARGUMENT,
-    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
-    Limited: grpc.StatusCode.RESOURCE_EXHAUSTED,
-    Unavailable: grpc.StatusCode.UNAVAILABLE,
-}
 _GRACE_S: Final = 2.0
 _AGAIN_S: Final = 1
 
@@ -97,8 +92,7 @@ async def _read(requests: AsyncIterator[bytes]) -> bytes:
 
 async def _abort(context: Context, error: TocsinError) -> None:
     """End the call; the retry delay is set in both places where exporters look for it."""
-    code = _CODES.get(type(error), grpc.StatusCode.INTERNAL)
-    again = error.retry_after if isinstance(error, Limited | Unavailable) else None
+    code, again = failures.failure(error).code, failures.retry_after(error)
     said = otlp_answers.said(error)
     trailers: list[tuple[str, bytes]] = [
         ("grpc-status-details-bin", otlp_answers.status(code.value[0], said, again))

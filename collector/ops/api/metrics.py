@@ -29,12 +29,12 @@ async def collector(request: web.Request) -> web.StreamResponse:
     if hdrs.AUTHORIZATION not in request.headers:
         return web.Response(body=own, headers=_HEADERS)
     team_id = await _team(request)
-    return await _told(request, team_id, [own.decode()])
+    return await _expose(request, team_id, [own.decode()])
 
 
 async def monitors(request: web.Request) -> web.StreamResponse:
     """The metrics of the caller's team's monitors."""
-    return await _told(request, auth.caller(request).team_id, [])
+    return await _expose(request, auth.caller(request).team_id, [])
 
 
 async def _team(request: web.Request) -> int:
@@ -50,14 +50,14 @@ async def _team(request: web.Request) -> int:
     return found.team_id
 
 
-async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
+async def _expose(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
     """Stream the metrics in chunks: the response may be long, and other requests need the process."""
     context = context_of(request)
     async with context.db.connection() as tx:
         found = await last_results.of_team(tx, team_id, context.now())
     lasts = []
-    for at, one in enumerate(found):
-        lasts.append(_last(one))
+    for at, result in enumerate(found):
+        lasts.append(_last(result))
         if at % _AT_ONCE == 0:
             await asyncio.sleep(0)
     response = web.StreamResponse(headers=_HEADERS)
@@ -70,15 +70,23 @@ async def _told(request: web.Request, team_id: int, first: Iterable[str]) -> web
     return response
 
 
-def _last(one: LastResult) -> Last:
+def _last(result: LastResult) -> Last:
     labels = ",".join(
         (
-            label("instance", blackbox.target(one.type, one.config)),
-            label("monitor", ids.show("mon", one.id)),
-            label("name", one.name),
-            label("type", one.type),
-            label("location", one.location),
+            label("instance", blackbox.target(result.type, result.config)),
+            label("monitor", ids.show("mon", result.id)),
+            label("name", result.name),
+            label("type", result.type),
+            label("location", result.location),
         )
     )
-    phases, seen = unpack(one.phases or b""), expiry(one.checkpoint)
-    return Last(labels, one.type, one.good, one.code or 0, one.ms * 1000, phases, seen.ends if seen else None)
+    phases, seen = unpack(result.phases or b""), expiry(result.checkpoint)
+    return Last(
+        labels,
+        result.type,
+        result.good,
+        result.code or 0,
+        result.ms * 1000,
+        phases,
+        seen.ends if seen else None,
+    )

@@ -34,12 +34,12 @@ def main(argv: list[str]) -> int:
             count(len(data))
 
         header, trailer = run(_write(settings, out, recent_only=own.without_old_results), left=UNCHANGED)
-    for line in told(header, trailer):
+    for line in described(header, trailer):
         print(line, file=sys.stderr if own.file == STDOUT else sys.stdout)
     return 0
 
 
-def told(header: Header, trailer: Trailer) -> Iterator[str]:
+def described(header: Header, trailer: Trailer) -> Iterator[str]:
     """A human-readable summary of a backup."""
     yield (
         f"{sum(trailer.rows.values())} rows of {len(trailer.rows)} tables, as of {iso(header.at)}, "

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from collector.ops.cli.backup import told
+from collector.ops.cli.backup import described
 from collector.ops.cli.progress import reading
 from collector.ops.storage import backup_file, dump, restore
 from collector.ops.storage.backup_file import Broken, Checked
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
 def _lines(checked: Checked, done: Sequence[str], *, check: bool) -> list[str]:
     return [
         "whole" if check else "restored",
-        *told(checked.header, checked.trailer),
+        *described(checked.header, checked.trailer),
         *(f"applied {name}" for name in done),
     ]
 

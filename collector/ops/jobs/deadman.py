@@ -103,7 +103,7 @@ async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
     """What is wrong outside this process, if anything."""
     if await leases.held(tx, _VETO, _LEASE, besides=owner):
         return "work stands still in another process"
-    probes = [one.presence for one in await watch.all_(tx)]
+    probes = [watched.presence for watched in await watch.all_(tx)]
     if not any(probe.live(now) and not probe.draining for probe in probes):
         return "no probe is live"
     return ""

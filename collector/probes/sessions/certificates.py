@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import grpc
 import structlog
 from cryptography import x509
 
+from collector.platform import failures
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.probes.core import authority as rules
@@ -18,16 +19,10 @@ from collector.probes.sessions.refusals import Refusals
 from shared import pki
 from shared.certificates import Passport
 from shared.clock import EPOCH, iso
-from shared.errors import Forbidden, Invalid, TocsinError, Unauthorized, Unavailable
+from shared.errors import TocsinError, Unauthorized, Unavailable
 from shared.wire.v1 import probe_pb2
 
 log = structlog.get_logger()
-
-_STATUS: Final[dict[type[TocsinError], grpc.StatusCode]] = {
-    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
-    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
-    Invalid: grpc.StatusCode.INVALID_ARGUMENT,
-}
 
 
 class ServerCredentials:
@@ -146,6 +141,6 @@ class Enrolment:
             peer, reason = context.peer(), str(error)
             if calls := self._refusals.calls(peer.rpartition(":")[0], reason):
                 log.warning("certificate request refused", peer=peer, reason=reason, calls=calls)
-            await context.abort(_STATUS.get(type(error), grpc.StatusCode.UNAVAILABLE), reason)
+            await context.abort(failures.failure(error, failures.PASSING).code, reason)
         log.info(action, probe=str(credentials.probe_id), peer=context.peer())
         return probe_pb2.Credentials(certificate=credentials.certificate, bundle=credentials.bundle)

@@ -11,7 +11,7 @@ import grpc
 import structlog
 
 from collector.evaluation.writer import Fenced, ResultWriter
-from collector.platform import metrics
+from collector.platform import failures, metrics
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -35,13 +35,10 @@ log = structlog.get_logger()
 
 Context: TypeAlias = "grpc.aio.ServicerContext[probe_pb2.FromProbe, probe_pb2.ToProbe]"
 
-# The gRPC status for each of our errors; all others become UNAVAILABLE, so that the probe retries.
-STATUS: dict[type[TocsinError], grpc.StatusCode] = {
+# The gRPC status of errors that only sessions have.
+_STATUS: dict[type[TocsinError], grpc.StatusCode] = {
     hellos.BadMessage: grpc.StatusCode.INVALID_ARGUMENT,
     hellos.WrongProtocol: grpc.StatusCode.FAILED_PRECONDITION,
-    Unauthorized: grpc.StatusCode.UNAUTHENTICATED,
-    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
-    Conflict: grpc.StatusCode.ALREADY_EXISTS,
     Fenced: grpc.StatusCode.ABORTED,
     TakenOver: grpc.StatusCode.ABORTED,
 }
@@ -179,7 +176,9 @@ class Sessions:
             end = Unavailable("internal error")
         if end is not None:
             self._say(context, end)
-            await context.abort(STATUS.get(type(end), grpc.StatusCode.UNAVAILABLE), str(end))
+            # An unknown error is passing, so that the probe retries.
+            status = _STATUS.get(type(end)) or failures.failure(end, failures.PASSING).code
+            await context.abort(status, str(end))
 
     def _say(self, context: Context, end: TocsinError) -> None:
         """Log why a session ended or was refused; repeated refusals are logged once in a while."""

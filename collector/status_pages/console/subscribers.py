@@ -53,8 +53,7 @@ async def add(request: web.Request) -> web.StreamResponse:
     except Conflict as fault:
         return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
     flash = " ".join(["Added.", *(f"Mind: {warning}." for warning in known.warnings)])
-    tone = "warn" if known.warnings else "good"
-    return back(request, f"{path(id_)}/subscribers", flash, tone=tone)
+    return back(request, f"{path(id_)}/subscribers", flash, tone="warn" if known.warnings else "good")
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
