@@ -21,7 +21,8 @@ _UNKNOWN: Final = "unknown"
 _NAMES: Final = {name: name for name in TYPES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen: that would cost half a microsecond a field, and a plan has thousands.
+@dataclass(slots=True, kw_only=True)
 class Order:
     """An assignment as received from the collector."""
 

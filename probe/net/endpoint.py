@@ -9,7 +9,8 @@ from shared.client_certificate import ClientCertificate
 Version = Literal["4", "6", "any"]
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that would cost half a microsecond a field, and most checks are made anew for each run.
+@dataclass(slots=True, unsafe_hash=True)
 class Endpoint:
     """*host* is ASCII: a name without a final dot, or an address without brackets (*literal*).
 

@@ -23,7 +23,8 @@ _HARMLESS: Final = frozenset(
 _OF_THE_BODY: Final = frozenset({"content-type", "content-language", "content-encoding"})
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that would cost half a microsecond a field, and most checks are made anew for each run.
+@dataclass(slots=True)
 class Request:
     """URL and message. *headers*: the configured ones, *data*: the whole message."""
 
