@@ -11,11 +11,11 @@ import asyncpg
 from aiohttp import hdrs, web
 
 from collector.events.core.events import CHANGES
+from collector.events.core.subscriptions import EVENTS
 from collector.events.stream import Following, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query
-from collector.notifications.channels.webhook import EVENTS
 from shared import ids
 from shared.errors import Unavailable
 

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from collector.events.core import events
+from collector.events.core.subscriptions import EVENTS
 from collector.notifications.channels import CHANNELS
-from collector.notifications.channels.webhook import EVENTS
 from collector.openapi import OPERATIONS
 from collector.operation_names import EXCEPTIONS, operation_name
 from collector.routes import ROUTES

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from collector.notifications.channels.webhook import EVENTS
+from collector.events.core.subscriptions import EVENTS
 from shared.clock import iso, utc_now
 from tests.e2e.product import Caller, eventually, running
 from tests.receiver import Receiver, answer, receiving

@@ -12,7 +12,7 @@ from aiohttp import StreamReader
 from collector.console import render
 from collector.events import stream as following
 from collector.events.core.events import CHANGES
-from collector.notifications.channels.webhook import EVENTS
+from collector.events.core.subscriptions import EVENTS
 from tests.web.console_client import Console, visiting
 
 pytestmark = [pytest.mark.oldest, pytest.mark.races]

@@ -33,8 +33,8 @@ from collector.declarative.service.items import (
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
+from collector.history.storage import deleted
 from collector.monitors.service.monitors import ServiceContext
-from collector.ops.storage import retention
 from collector.platform.access import Actor
 from collector.platform.prepared import Lacking, SlowWork, begun_again
 from collector.platform.storage.db import Tx
@@ -159,7 +159,7 @@ async def _settle(means: ServiceContext, done: _Done) -> None:
     means.signals.ring()
     if done.forgotten:
         async with means.db.transaction() as tx:
-            await retention.forget(tx, done.forgotten)
+            await deleted.forget(tx, done.forgotten)
 
 
 async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
