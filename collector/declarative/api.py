@@ -7,7 +7,7 @@ from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
 from collector.http.auth import actor, service_context
 from collector.http.context import context_of
-from collector.http.request_data import body, ok, warned
+from collector.http.request_data import body, ok
 from collector.status_pages.api.status_pages import own
 
 
@@ -17,7 +17,7 @@ async def carry_out(request: web.Request) -> web.Response:
     outcome = await apply.apply(
         service_context(request), actor(request), asked, context.now, own=own(request)
     )
-    return ok(warned(apply.told(outcome, plan=asked.get("plan", False)), outcome.warnings))
+    return ok(apply.answer(outcome, plan=asked.get("plan", False)))
 
 
 async def export(request: web.Request) -> web.Response:

@@ -1,6 +1,7 @@
 """Configuration as code: declared resources, applied in one request."""
 
 from collector.declarative import answers
+from collector.declarative.answers import Section
 from collector.declarative.service.kinds import SECTIONS
 from collector.http.openapi.models import Schema, answer
 from collector.http.openapi.parts import (
@@ -15,7 +16,7 @@ from collector.http.openapi.parts import (
 TAG = "Configuration as code"
 
 
-def _section(section: str) -> Schema:
+def _section(section: Section) -> Schema:
     return {**many(_DECLARED), "description": f"The {SECTIONS[section].noun}s, each by its key."}
 
 

@@ -7,7 +7,8 @@ from typing import Final
 from collector.demo import storage
 from collector.demo.core.setup import BROKEN
 from collector.notifications.storage import deliveries
-from collector.notifications.storage.deliveries import Claimed, Finish, Status
+from collector.notifications.storage.deliveries import Claimed, Finish
+from collector.platform.delivery import Status
 from collector.platform.storage.db import Db
 
 _AT_ONCE: Final = 500

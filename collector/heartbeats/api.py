@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from contextlib import suppress
+from dataclasses import fields
 from typing import Final
 
 from aiohttp import hdrs, web
@@ -15,6 +16,7 @@ from collector.http.auth import caller, service_context
 from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
+from collector.monitors.answers import RotatedKey
 from collector.monitors.api.context import made_for
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
@@ -83,7 +85,10 @@ async def rotate(request: web.Request) -> web.Response:
     after = await report_secrets.rotate(
         service_context(request), caller(request).team_id, id_, context_of(request).now()
     )
-    return ok({"id": request.match_info["id"], **made_for(request, after)})
+    made = made_for(request, after)
+    assert made is not None  # noqa: S101 - `rotate` refuses monitors that receive no reports
+    shown = {each.name: getattr(made, each.name) for each in fields(made)}
+    return ok(RotatedKey(id=request.match_info["id"], **shown))
 
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:

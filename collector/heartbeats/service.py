@@ -44,16 +44,14 @@ async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
     return found
 
 
-async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, dict[str, str]]:
+async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, str]:
     """Return the bodies of pings, for those of a heartbeat's results that have any."""
     if monitor.type != "heartbeat" or not of:
         return {}
     times = [one.ts for one in of]
     async with db.connection() as tx:
         found = await ping_bodies.between(tx, monitor.monitor, min(times), max(times))
-    return {
-        one.cursor: {"body": found[one.ts, one.cursor.n]} for one in of if (one.ts, one.cursor.n) in found
-    }
+    return {one.cursor: found[one.ts, one.cursor.n] for one in of if (one.ts, one.cursor.n) in found}
 
 
 def _heartbeat(monitor: Monitor | None) -> Monitor:

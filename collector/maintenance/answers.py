@@ -1,5 +1,6 @@
 """Responses of the API about maintenance windows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -31,7 +32,7 @@ class WindowAnswer:
     """Human-readable description; may be empty."""
     monitors: list[MonitorId]
     """Ids of the monitors under maintenance."""
-    tags: dict[str, str] | list[str]
+    tags: Mapping[str, str] | Sequence[str]
     """Tags of the monitors under maintenance."""
     all: Annotated[bool, Example(False)]
     """Whether all monitors of the team are under maintenance."""

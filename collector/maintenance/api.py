@@ -1,6 +1,5 @@
 """Maintenance windows: list, create, read, update, end, delete."""
 
-from typing import Any
 from uuid import UUID
 
 from aiohttp import web
@@ -8,13 +7,13 @@ from aiohttp import web
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
-from collector.maintenance.core.windows import WindowSpan, status
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.maintenance.answers import Occurrence, WindowAnswer
+from collector.maintenance.core.windows import status
 from collector.maintenance.service import windows
 from collector.maintenance.service.windows import WindowDetails
 from collector.maintenance.storage.windows import STATUSES
 from shared import ids
-from shared.clock import iso
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -73,25 +72,32 @@ async def _found(request: web.Request) -> WindowDetails:
     return await windows.one(context.db, caller(request).team_id, _id(request), context.now())
 
 
-def _shown(request: web.Request, known: WindowDetails) -> dict[str, Any]:
+def _shown(request: web.Request, known: WindowDetails) -> WindowAnswer:
     row, now = known.row, context_of(request).now()
     running = [span.ends_at for span in known.spans if span.starts_at <= now]
-    following = next((span for span in known.spans if span.starts_at > now), None)
-    answer = {
-        "id": ids.show("mw", row.id),
-        **windows.settable(row),
-        "localStart": row.starts_local.isoformat(),
-        "status": status(known.spans, now, enabled=row.enabled),
-        "until": max(running, default=None),
-        "nextStart": following and following.starts_at,
-        "nextEnd": following and following.ends_at,
-        "occurrences": [_span(span) for span in known.spans],
-        "revision": row.revision,
-        "createdAt": row.created_at,
-        "updatedAt": row.updated_at,
-    }
-    return warned(answer, list(known.warnings))
-
-
-def _span(span: WindowSpan) -> dict[str, str]:
-    return {"start": iso(span.starts_at), "end": iso(span.ends_at)}
+    following = [span for span in known.spans if span.starts_at > now][:1]
+    return WindowAnswer(
+        id=ids.show("mw", row.id),
+        name=row.name,
+        description=row.description,
+        monitors=[ids.show("mon", id_) for id_ in row.monitors],
+        tags=row.tags,
+        all=row.every,
+        start=row.starts_at,
+        end=row.starts_at + row.schedule.duration,
+        duration=row.duration_s,
+        timezone=row.timezone,
+        rrule=row.rrule,
+        exdates=[day.isoformat() for day in row.exdates],
+        enabled=row.enabled,
+        local_start=row.starts_local.isoformat(),
+        status=status(known.spans, now, enabled=row.enabled),
+        until=max(running, default=None),
+        next_start=next((span.starts_at for span in following), None),
+        next_end=next((span.ends_at for span in following), None),
+        occurrences=[Occurrence(start=span.starts_at, end=span.ends_at) for span in known.spans],
+        revision=row.revision,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        warnings=list(known.warnings) or None,
+    )

@@ -22,8 +22,8 @@ from collector.notifications.channels import CHANNELS
 from collector.notifications.service import channels, redelivery
 from collector.notifications.service.channels import ChannelWithConfig
 from collector.notifications.service.fields import ChannelSettings
-from collector.notifications.storage.deliveries import Status
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
+from collector.platform.delivery import Status
 from collector.platform.masks import masked
 from collector.platform.validation.model_fields import members
 from shared import ids

@@ -23,6 +23,15 @@ def encode(answer: Any) -> bytes:
     return orjson.dumps(answer, default=_plain, option=_OPTIONS)
 
 
+def json_object(answer: Any) -> dict[str, Any]:
+    """Return the JSON object of a response dataclass; the values in it are yet to be encoded."""
+    return {
+        shown: found
+        for name, shown, left_out in _members(answer.__class__)
+        if (found := getattr(answer, name)) is not left_out
+    }
+
+
 def json_name(name: str) -> str:
     """Return the JSON name of a field; ``from_`` stands for ``from``, which Python reserves."""
     return camel(name.rstrip("_"))
@@ -49,11 +58,7 @@ def _plain(value: Any) -> Any:
         return iso(value)
     if not is_dataclass(value) or isinstance(value, type):
         raise TypeError(f"{type(value).__name__} cannot be expressed in JSON")
-    return {
-        shown: found
-        for name, shown, left_out in _members(type(value))
-        if (found := getattr(value, name)) is not left_out
-    }
+    return json_object(value)
 
 
 @cache

@@ -1,6 +1,16 @@
-"""The error of a delivery by HTTP or mail that did not arrive."""
+"""Deliveries by HTTP or mail: their states, and the error of those that did not arrive."""
+
+from enum import IntEnum
 
 from shared.errors import TocsinError
+
+
+class Status(IntEnum):
+    """The state of a delivery."""
+
+    PENDING = 0
+    DELIVERED = 1
+    FAILED = 2
 
 
 class Undelivered(TocsinError):

@@ -1,63 +1,73 @@
-"""Findings of Web3 monitors in the API."""
+"""Findings of Web3 monitors as the API answers them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from collector.history.storage.result_reads import ResultCursor
+from collector.monitors.answers import (
+    ChainLog,
+    CrossedThreshold,
+    KeptChainLog,
+    MeasuredThreshold,
+    TestedChain,
+)
 from collector.web3.storage.web3 import Raised, StoredLog
-from shared.clock import iso
 from shared.findings import Finding, Findings
 
-_MEASURED: Final = ("current", "threshold", "unit", "message")
-_LOG: Final = ("name", "args", "address", "transactionHash", "blockNumber", "logIndex")
 
-
-def found(findings: Sequence[Finding]) -> dict[str, Any]:
+def found(findings: Sequence[Finding]) -> TestedChain:
     """One check's findings: each threshold that it measured, and each log that it read."""
-    read = [(one, _data(one.data)) for one in findings]
-    return {
-        "alerts": [
-            {"type": one.key, "raised": one.found is Findings.RAISED, **_measured(data)}
-            for one, data in read
-            if one.found in {Findings.RAISED, Findings.RECOVERED} and data
+    read = [(each, _data(each.data)) for each in findings]
+    return TestedChain(
+        alerts=[
+            MeasuredThreshold(type=each.key, raised=each.found is Findings.RAISED, **_measured(data))
+            for each, data in read
+            if each.found in {Findings.RAISED, Findings.RECOVERED} and data
         ],
-        "logs": [_plain(data) for one, data in read if one.found is Findings.LOG],
-    }
+        logs=[ChainLog(**_log(data)) for each, data in read if each.found is Findings.LOG],
+    )
 
 
-def alerts(raised: Sequence[Raised]) -> list[dict[str, Any]]:
+def alerts(raised: Sequence[Raised]) -> list[CrossedThreshold]:
     """Thresholds that are crossed now; *told* is false while notifications are held back."""
     return [
-        {
-            "type": one.key,
-            "since": iso(one.raised_at),
-            "locations": list(one.locations),
-            "told": one.told_at is not None,
-            **_measured(one.data),
-        }
-        for one in raised
+        CrossedThreshold(
+            type=each.key,
+            since=each.raised_at,
+            locations=list(each.locations),
+            told=each.told_at is not None,
+            **_measured(each.data),
+        )
+        for each in raised
     ]
 
 
-def brought(logs: Mapping[ResultCursor, Sequence[StoredLog]]) -> dict[ResultCursor, dict[str, Any]]:
-    """The additional fields of each result."""
-    return {at: {"logs": [log(one) for one in found]} for at, found in logs.items()}
-
-
-def log(shown: StoredLog) -> dict[str, Any]:
-    """A log; *removed*: the chain no longer contains it."""
-    return {**_plain(shown.data), "removed": shown.removed}
+def logs_of_results(
+    logs: Mapping[ResultCursor, Sequence[StoredLog]],
+) -> dict[ResultCursor, list[KeptChainLog]]:
+    """The logs that each result brought; *removed*: the chain no longer contains it."""
+    return {
+        at: [KeptChainLog(**_log(each.data), removed=each.removed) for each in found]
+        for at, found in logs.items()
+    }
 
 
 def _measured(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: data.get(name) for name in _MEASURED}
+    return {name: data.get(name) for name in ("current", "threshold", "unit", "message")}
 
 
-def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
-    error = data.get("error")
-    return {name: data.get(name) for name in _LOG} | ({"error": error} if error else {})
+def _log(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": data.get("name"),
+        "args": data.get("args"),
+        "address": data.get("address"),
+        "transaction_hash": data.get("transactionHash"),
+        "block_number": data.get("blockNumber"),
+        "log_index": data.get("logIndex"),
+        "error": data.get("error") or None,
+    }
 
 
 def _data(raw: bytes) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from collector.notifications.channels.webhook import is_subscribed
+from collector.events.core.subscriptions import is_subscribed
 from collector.notifications.jobs.router import Router
 from collector.platform.committed_events import commit_hook
 from collector.platform.storage.db import Db

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from collector.history.core.histogram import merged
 from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.rollups import Rollups
-from collector.history.storage import live_rollups, partitions, rollups
+from collector.history.storage import deleted, live_rollups, partitions, rollups
 from collector.ops.jobs.retention import Retention
-from collector.ops.storage import retention
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.clocks import GivenClock
@@ -281,7 +280,7 @@ async def test_a_deletion_that_races_a_rollup_leaves_nothing_behind(db: Db) -> N
         async with db.transaction() as deletion:
             await deletion.execute("DELETE FROM monitors WHERE monitor = $1", ground.monitor)
         async with db.transaction() as deletion:
-            await retention.forget(deletion, [ground.monitor])
+            await deleted.forget(deletion, [ground.monitor])
     assert await rolled(ground)
     await arrive(ground, [], START)
     work = Retention(db, keep=30 * DAY, keep_rollups=900 * DAY, now=utc_now)

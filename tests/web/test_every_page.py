@@ -12,9 +12,9 @@ from collector.console.assets import ASSETS, VERSION
 from collector.events.core.events import DELIVERED
 from collector.monitors.console.types import GROUPS
 from collector.notifications.channels import CHANNELS
-from collector.notifications.storage.deliveries import Status
 from collector.pages import PAGES
 from collector.platform.access import Permission
+from collector.platform.delivery import Status
 from collector.routes import ROUTES
 from collector.status_pages.web.words import LANGUAGES
 from tests.api.client import Api

@@ -12,8 +12,8 @@ from collector.evaluation.event_writer import located
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
+from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage.events import Event
-from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 

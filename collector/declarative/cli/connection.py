@@ -12,6 +12,7 @@ from collector.declarative.service import apply as declared
 from collector.declarative.service import export as declared_export
 from collector.declarative.service.shape import ApplyContext
 from collector.platform.access import operator
+from collector.platform.answer_json import encode
 from collector.platform.bucket import plans
 from collector.platform.context import ServiceContext
 from collector.platform.operator import ground, operators
@@ -37,8 +38,8 @@ async def apply(settings: DeclaredSettings, team_name: str | None, body: Mapping
         means, where = await _means(here.db, here.keyring, settings, team_name)
         outcome = await declared.apply(means, where.who, body, utc_now, own=where.own)
         await means.signals.turn()
-    answer = declared.told(outcome, plan=body.get("plan", False))
-    return answer | ({"warnings": outcome.warnings} if outcome.warnings else {})
+    answer: dict[str, Any] = orjson.loads(encode(declared.answer(outcome, plan=body.get("plan", False))))
+    return answer
 
 
 async def export(settings: DeclaredSettings, team_name: str | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ _FLAGS: Final = {"plan", "prune", "takeOver"}
 _VARIABLE: Final = re.compile(
     r"\$\$\{|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<kept>\?)?\}|\$\{file:(?P<file>[^}]+)\}|\$\{"
 )
+_NOUNS: Final[Mapping[str, str]] = {name: section.noun for name, section in SECTIONS.items()}
 _AT: Final = re.compile(r"(\w+)(?:\[(\d+)\])?(?:\.(.*))?")
 _STEP: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 # How the service begins the fault of a variable that is not set.
@@ -92,7 +93,7 @@ def _placed(declared: DeclaredFiles, at: str, text: str) -> tuple[str, int, str]
     name, item = listed[int(parts[2])]
     path = parts[3] or ""
     node = _deepest(item, [step or key for step, key in _STEP.findall(path)])
-    noun, called = SECTIONS[parts[1]].noun, _called(item)
+    noun, called = _NOUNS[parts[1]], _called(item)
     about = f"{noun} {called}: {path}" if called else f"{noun}: {path}"
     return name, node.line, f"{name}:{node.line}: {about.removesuffix(': ')}: {text}{_hint(node, text)}"
 

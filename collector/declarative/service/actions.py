@@ -1,10 +1,11 @@
 """Creates, updates and deletes declared resources through the API's services; records their keys."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.declarative import storage as managed
+from collector.declarative.answers import Section
 from collector.declarative.service import monitors
 from collector.declarative.service.changes import ApplyOutcome, FieldChange, PlannedChange, fields, swapped
 from collector.declarative.service.items import DeclaredItem
@@ -17,7 +18,7 @@ from collector.platform.storage.db import Tx
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
-_MONITORS = "monitors"
+_MONITORS: Final = "monitors"
 
 
 @dataclass(slots=True)
@@ -29,13 +30,13 @@ class Work:
     *real*: ids by the tentative ones.
     """
 
-    items: dict[str, list[DeclaredItem]]
+    items: dict[Section, list[DeclaredItem]]
     set_name: str
     prune: bool
     faults: dict[str, str]
     there: dict[str, dict[UUID, Present]] = field(default_factory=dict)
     managed: dict[str, dict[str, UUID]] = field(default_factory=dict)
-    left: dict[str, dict[str, Present]] = field(default_factory=dict)
+    left: dict[Section, dict[str, Present]] = field(default_factory=dict)
     elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
     wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
     monitors: dict[str, MonitorRequest[MonitorSettings]] = field(default_factory=dict)
@@ -130,14 +131,14 @@ async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
     return await sort.create(ground, body)
 
 
-async def _delete(ground: ApplyContext, work: Work, section: str, *, plan: bool = False) -> None:
+async def _delete(ground: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
     for key, one in work.left[section].items():
         if not plan:
             await SECTIONS[section].delete(ground, one.id)
         work.outcome.changes.append(PlannedChange("delete", section, key))
 
 
-async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: str) -> None:
+async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: Section) -> None:
     """Record which resource each key denotes; nothing is written if nothing changed."""
     before = work.managed[section]
     stand_for = {item.key: _id(work, item) for item in work.items[section]}

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,6 +10,13 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, NoReturn
 
 from collector.declarative import storage
+from collector.declarative.answers import (
+    AppliedConfiguration,
+    ChangedField,
+    DeclaredChange,
+    DeclaredKey,
+    Section,
+)
 from collector.declarative.service.actions import Work, carry_out
 from collector.declarative.service.changes import ApplyOutcome
 from collector.declarative.service.items import (
@@ -26,7 +33,7 @@ from collector.declarative.service.items import (
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext
 from collector.events.storage import events
-from collector.ops.storage import retention
+from collector.history.storage import deleted
 from collector.platform.access import Actor
 from collector.platform.context import ServiceContext
 from collector.platform.prepared import Lacking, SlowWork, begun_again
@@ -98,28 +105,31 @@ async def apply(
     raise Unavailable("Others are changing the same things, or files are being applied; try again")
 
 
-def told(outcome: ApplyOutcome, *, plan: bool) -> dict[str, Any]:
-    """Return the outcome as callers see it, without its warnings."""
-    return {
-        "plan": plan,
-        "changes": [
-            {
-                "action": one.action,
-                "section": one.section,
-                "resource": SECTIONS[one.section].noun,
-                "key": one.key,
-                "fields": [{"name": each.name, "old": each.old, "new": each.new} for each in one.fields],
-            }
-            for one in outcome.changes
+def answer(outcome: ApplyOutcome, *, plan: bool) -> AppliedConfiguration:
+    """Return the outcome as callers see it."""
+    return AppliedConfiguration(
+        plan=plan,
+        changes=[
+            DeclaredChange(
+                action=change.action,
+                section=change.section,
+                resource=SECTIONS[change.section].noun,
+                key=change.key,
+                fields=[
+                    ChangedField(name=field.name, old=field.old, new=field.new) for field in change.fields
+                ],
+            )
+            for change in outcome.changes
         ],
-        "unchanged": outcome.unchanged,
-        "takenOver": [_named(*one) for one in outcome.taken_over],
-        "left": [_named(*one) for one in outcome.left],
-    }
+        unchanged=outcome.unchanged,
+        taken_over=[_key(section, key) for section, key in outcome.taken_over],
+        left=[_key(section, key) for section, key in outcome.left],
+        warnings=outcome.warnings or None,
+    )
 
 
-def _named(section: str, key: str) -> dict[str, str]:
-    return {"section": section, "resource": SECTIONS[section].noun, "key": key}
+def _key(section: Section, key: str) -> DeclaredKey:
+    return DeclaredKey(section=section, resource=SECTIONS[section].noun, key=key)
 
 
 async def _tried(means: ServiceContext, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
@@ -149,7 +159,7 @@ async def _settle(means: ServiceContext, done: _Done) -> None:
     means.signals.ring()
     if done.forgotten:
         async with means.db.transaction() as tx:
-            await retention.forget(tx, done.forgotten)
+            await deleted.forget(tx, done.forgotten)
 
 
 async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
@@ -221,10 +231,9 @@ def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
     plan = ground.means.plan
     if plan is None:
         return
-    for section, called, most in (
-        ("monitors", "monitors", plan.monitors),
-        ("channels", "alert channels", plan.channels),
-    ):
+    limits: Sequence[tuple[Section, int]] = (("monitors", plan.monitors), ("channels", plan.channels))
+    for section, most in limits:
+        called = f"{SECTIONS[section].noun}s"
         made = sum(item.before is None for item in work.items[section])
         gone = len(work.left[section]) if work.prune else 0
         wanted = len(work.there[section]) + made - gone
@@ -232,7 +241,7 @@ def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
             raise Conflict(f"The team's plan allows {most} {called} at most; these files would make {wanted}")
 
 
-def _names(work: Work, section: str) -> Names:
+def _names(work: Work, section: Section) -> Names:
     prefix = SECTIONS[section].prefix
     listed, left = work.items[section], work.left[section]
     mine = {item.before.id for item in listed if item.before}

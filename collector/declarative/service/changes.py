@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from collector.declarative.answers import Section
 from collector.declarative.service.shape import Body
 
 SECRET = "(secret)"  # noqa: S105 - a placeholder
@@ -24,7 +25,7 @@ class PlannedChange:
     """A change of one resource; *fields*: of an update."""
 
     action: Literal["create", "update", "delete"]
-    section: str
+    section: Section
     key: str
     fields: Sequence[FieldChange] = ()
 
@@ -35,8 +36,8 @@ class ApplyOutcome:
 
     changes: list[PlannedChange] = field(default_factory=list)
     unchanged: int = 0
-    taken_over: list[tuple[str, str]] = field(default_factory=list)
-    left: list[tuple[str, str]] = field(default_factory=list)
+    taken_over: list[tuple[Section, str]] = field(default_factory=list)
+    left: list[tuple[Section, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 

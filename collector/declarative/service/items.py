@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from collector.declarative.answers import Section
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import Present
 from shared import ids
@@ -25,7 +26,7 @@ class DeclaredItem:
     *at*: its place in the request: ``monitors[3]``.
     """
 
-    section: str
+    section: Section
     key: str
     at: str
     body: dict[str, Any]
@@ -43,7 +44,7 @@ class DeclaredItem:
 class DeclaredItems:
     """Items by section; *faults*: of everything that is no item, by its place."""
 
-    items: dict[str, list[DeclaredItem]]
+    items: dict[Section, list[DeclaredItem]]
     faults: dict[str, str]
 
 
@@ -63,7 +64,7 @@ def items(body: Mapping[str, Any]) -> DeclaredItems:
     faults |= {
         name: "must be true or false" for name in _FLAGS if not isinstance(body.get(name, False), bool)
     }
-    found: dict[str, list[DeclaredItem]] = {}
+    found: dict[Section, list[DeclaredItem]] = {}
     for section in SECTIONS:
         listed = body.get(section)
         if listed is not None and not isinstance(listed, list):
@@ -73,7 +74,7 @@ def items(body: Mapping[str, Any]) -> DeclaredItems:
     return DeclaredItems(found, faults)
 
 
-def _items(section: str, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[DeclaredItem]:
+def _items(section: Section, listed: Sequence[Any], faults: dict[str, str]) -> Iterator[DeclaredItem]:
     """Yield the items; one without a key is read too, to report all of its faults."""
     seen: set[str] = set()
     for place, said in enumerate(listed):
@@ -143,7 +144,7 @@ def demand_own(
             )
 
 
-def refer(item: DeclaredItem, known: Mapping[str, "Names"]) -> None:
+def refer(item: DeclaredItem, known: Mapping[Section, "Names"]) -> None:
     """Replace keys by ids where an item refers to others; unknown keys become faults."""
     for path, section in SECTIONS[item.section].refers.items():
         for holder, name, shown in _places(item.body, path):

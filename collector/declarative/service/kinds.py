@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
+from collector.declarative.answers import Section
 from collector.declarative.service import channels, maintenance_windows, monitors, rules, status_pages
 from collector.declarative.service.shape import Sort
 
-SECTIONS: Final[Mapping[str, Sort]] = {
+SECTIONS: Final[Mapping[Section, Sort]] = {
     "monitors": monitors.SORT,
     "channels": channels.SORT,
     "rules": rules.SORT,

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
+from collector.declarative.answers import Section
 from collector.monitors.service.fields import MonitorRequest
 from collector.platform.access import Actor
 from collector.platform.context import ServiceContext
@@ -98,7 +99,7 @@ class Sort:
 
     noun: str
     prefix: str
-    refers: Mapping[tuple[str, ...], str]
+    refers: Mapping[tuple[str, ...], Section]
     present: Callable[[ApplyContext, Tx], Awaitable[list[Present]]]
     read: Callable[[ApplyContext, Body, Present | None], Awaitable[Reading]]
     create: Callable[[ApplyContext, Body], Awaitable[CreatedItem]] | None

@@ -4,7 +4,8 @@ from aiohttp import web
 
 from collector.http.auth import caller, service_context
 from collector.http.context import context_of
-from collector.http.request_data import body, ok, warned
+from collector.http.request_data import body, ok
+from collector.monitors.answers import ChangedMonitors, FailedChange
 from collector.monitors.service import bulk
 from collector.monitors.service.bulk import By
 from collector.monitors.service.bulk_fields import parse
@@ -18,11 +19,12 @@ async def carry_out(request: web.Request) -> web.Response:
     asked = parse(await body(request))
     by = By(who.team_id, who.name)
     done = await bulk.carry_out(service_context(request), by, asked, context_of(request).now)
-    answer = {
-        "action": asked.action,
-        "matched": done.matched,
-        "changed": len(done.changed),
-        "ids": [ids.show("mon", id_) for id_ in done.changed],
-        "failed": [{"id": ids.show("mon", id_), "message": why} for id_, why in done.failed],
-    }
-    return ok(warned(answer, ignored(asked.unknown)))
+    answer = ChangedMonitors(
+        action=asked.action,
+        matched=done.matched,
+        changed=len(done.changed),
+        ids=[ids.show("mon", id_) for id_ in done.changed],
+        failed=[FailedChange(id=ids.show("mon", id_), message=why) for id_, why in done.failed],
+        warnings=ignored(asked.unknown) or None,
+    )
+    return ok(answer)

@@ -1,20 +1,19 @@
 """Addresses and secrets of monitors that receive reports, as the request sees them."""
 
-from typing import Any
-
 from aiohttp import web
 
 from collector.http.context import context_of
+from collector.monitors.answers import ReportTarget
 from collector.monitors.service import report_secrets
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage.monitors import Monitor
 from shared.kinds import RECEIVING
 
 
-def made_for(request: web.Request, monitor: Monitor) -> dict[str, Any]:
+def made_for(request: web.Request, monitor: Monitor) -> ReportTarget | None:
     """Return the address and secret of a monitor that receives reports, for callers who may change it."""
     if monitor.type not in RECEIVING:
-        return {}
+        return None
     config = whole_config(context_of(request).keyring, monitor)
     return report_secrets.made(monitor, config, addresses(request))
 

@@ -16,8 +16,8 @@ from collector.monitors.core import explain as core
 from collector.monitors.core.explain_holds import holds, not_told
 from collector.monitors.service import explain
 from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
-from collector.notifications.storage.deliveries import Status
 from collector.platform.answers import Omitted
+from collector.platform.delivery import Status
 from collector.platform.monitor import status
 from collector.probes.core.assignment import LIVE
 from shared import ids

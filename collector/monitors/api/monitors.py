@@ -5,7 +5,8 @@ from aiohttp import web
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller, service_context
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.monitors.answers import PausedMonitor, ResumedMonitor, SilencedMonitor
 from collector.monitors.api import views
 from collector.monitors.api.context import addresses, made_for
 from collector.monitors.service import creation, ends, fields, monitors, report_secrets, runs
@@ -44,11 +45,9 @@ async def create(request: web.Request) -> web.Response:
     context, sent, now = service_context(request), await body(request), context_of(request).now()
     saved = await creation.create(context, caller(request).team_id, sent, now)
     monitor = saved.monitor
-    made = made_for(request, monitor)
-    answer = views.created(monitor) | ({"config": made} if made else {})
-    place = f"{context_of(request).public_url}/v1/monitors/{answer['id']}"
-    named = {"Location": place, **conditional.tagged(monitor.revision)}
-    return ok(warned(answer, saved.warnings), 201, named)
+    answer = views.created(monitor, made_for(request, monitor), saved.warnings)
+    place = f"{context_of(request).public_url}/v1/monitors/{answer.id}"
+    return ok(answer, 201, {"Location": place, **conditional.tagged(monitor.revision)})
 
 
 async def get(request: web.Request) -> web.Response:
@@ -61,11 +60,11 @@ async def get(request: web.Request) -> web.Response:
     now = context.now()
     full = who.permission is not Permission.READ_ONLY
     found = await monitor_reads.one(context.db, context.keyring, who.team_id, id_, secrets=full, now=now)
-    shown = views.whole(found, now)
-    config = report_secrets.shown(found.monitor, shown["config"], addresses(request))
+    config = report_secrets.shown(found.monitor, views.config_of(found), addresses(request))
     raised = await web3_reads.alerts(context.db, found.monitor)
-    more = {} if raised is None else {"alerts": api.alerts(raised)}
-    return ok({**shown, "config": config, **more}, headers=conditional.shown(found.monitor.revision))
+    alerts = None if raised is None else api.alerts(raised)
+    answer = views.whole_json(found, config, alerts, now)
+    return ok(answer, headers=conditional.shown(found.monitor.revision))
 
 
 async def update(request: web.Request) -> web.Response:
@@ -80,7 +79,7 @@ async def update(request: web.Request) -> web.Response:
         only=only,
     )
     named = conditional.tagged(told.monitor.revision)
-    return ok(warned(views.updated(told.monitor), told.warnings), headers=named)
+    return ok(views.updated(told.monitor, told.warnings), headers=named)
 
 
 async def delete(request: web.Request) -> web.Response:
@@ -105,7 +104,7 @@ async def test(request: web.Request) -> web.Response:
     wish = fields.for_test(await body(request), context.nodes)
     team_id = caller(request).team_id
     tested = await runs.try_out(context.db, context.signals, context.keyring, team_id, wish, context.now())
-    return ok(warned(views.tested(tested), wish.said()))
+    return ok(views.tested(tested, wish.said()))
 
 
 async def pause(request: web.Request) -> web.Response:
@@ -113,7 +112,11 @@ async def pause(request: web.Request) -> web.Response:
     paused = await monitors.pause(
         service_context(request), caller(request).team_id, id_, context_of(request).now()
     )
-    return ok({"id": ids.show("mon", id_), "status": "paused", "pausedAt": paused.paused_at})
+    return ok(
+        PausedMonitor(
+            id=ids.show("mon", id_), status="paused", paused_at=paused.paused_at or paused.updated_at
+        )
+    )
 
 
 async def resume(request: web.Request) -> web.Response:
@@ -122,13 +125,8 @@ async def resume(request: web.Request) -> web.Response:
     resumed = await monitors.resume(
         service_context(request), caller(request).team_id, id_, context_of(request).now()
     )
-    return ok(
-        {
-            "id": ids.show("mon", id_),
-            "status": views.shown_status(resumed),
-            "resumedAt": resumed.updated_at,
-        }
-    )
+    shown = views.shown_status(resumed)
+    return ok(ResumedMonitor(id=ids.show("mon", id_), status=shown, resumed_at=resumed.updated_at))
 
 
 async def silence(request: web.Request) -> web.Response:
@@ -138,7 +136,8 @@ async def silence(request: web.Request) -> web.Response:
     until = await monitors.silence(
         service_context(request), who.team_id, id_, wanted, who.name, context_of(request).now()
     )
-    return ok(warned({"silencedUntil": until, "reason": wanted.reason}, ignored(unknown)))
+    warnings = ignored(unknown) or None
+    return ok(SilencedMonitor(silenced_until=until, reason=wanted.reason, warnings=warnings))
 
 
 async def unsilence(request: web.Request) -> web.Response:

@@ -12,6 +12,7 @@ from collector.http import pages
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
+from collector.monitors.answers import MonitorResults, ResultsMeta
 from collector.monitors.api import views
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service import results
@@ -40,12 +41,15 @@ async def list_(request: web.Request) -> web.Response:
     whole, logs = await web3_reads.logs(context.db, monitor, shown)
     more = len(shown) == limit or len(whole) < len(shown)
     following = _show_cursor(whole[-1].cursor) if more else None
-    brought = api.brought(logs) or await service.bodies(context.db, monitor, whole)
-    meta = {"total": total, "from": wanted.since, "to": wanted.until, "limit": limit, "next": following}
-    return ok(
-        {"data": [{**views.result(one), **brought.get(one.cursor, {})} for one in whole], "meta": meta},
-        headers=_link(request, wanted, following),
+    brought = api.logs_of_results(logs)
+    bodies = {} if brought else await service.bodies(context.db, monitor, whole)
+    answer = MonitorResults(
+        data=[
+            views.result(each, body=bodies.get(each.cursor), logs=brought.get(each.cursor)) for each in whole
+        ],
+        meta=ResultsMeta(total=total, from_=wanted.since, to=wanted.until, limit=limit, next=following),
     )
+    return ok(answer, headers=_link(request, wanted, following))
 
 
 def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> dict[str, str] | None:

@@ -15,6 +15,7 @@ from collector.history.service.statistics import Daily
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
+from collector.monitors.answers import MonitorUptime, MonitorUptimes, UptimeDay
 from collector.monitors.service import reads
 from shared import ids
 from shared.clock import EPOCH, iso
@@ -53,7 +54,7 @@ async def daily(request: web.Request) -> web.Response:
     wanted, days = _ids(query), _days(query)
     query.done()
     found = await statistics.daily_of(context.db, caller(request).team_id, wanted, days, context.now())
-    return ok({"data": [_shown_days(id_, found[id_]) for id_ in wanted if id_ in found]})
+    return ok(MonitorUptimes(data=[_days_of(id_, found[id_]) for id_ in wanted if id_ in found]))
 
 
 def _wanted(query: Query, now: datetime) -> ChartRequest:
@@ -152,12 +153,12 @@ def _rounded(ms: float | None) -> float | None:
     return None if ms is None else round(ms, 1)
 
 
-def _shown_days(id_: UUID, found: Daily) -> dict[str, Any]:
-    return {
-        "id": ids.show("mon", id_),
-        "uptime": found.uptime,
-        "days": [
-            {"date": day.at.date().isoformat(), "uptime": day.uptime, "outageSeconds": day.down_ms / 1000}
+def _days_of(id_: UUID, found: Daily) -> MonitorUptime:
+    return MonitorUptime(
+        id=ids.show("mon", id_),
+        uptime=found.uptime,
+        days=[
+            UptimeDay(date=day.at.date().isoformat(), uptime=day.uptime, outage_seconds=day.down_ms / 1000)
             for day in found.days
         ],
-    }
+    )

@@ -1,8 +1,9 @@
-"""Monitors and their results as JSON."""
+"""Monitors and their results as the API answers them."""
 
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -11,110 +12,168 @@ from collector.history.core.certificate import days_left, ends_at, expiry
 from collector.history.service.statistics import Summary
 from collector.history.storage.monitor_stats import AtLocation
 from collector.history.storage.result_reads import Result
+from collector.monitors.answers import (
+    CreatedMonitor,
+    CrossedThreshold,
+    KeptChainLog,
+    LocationState,
+    MonitorItem,
+    MonitorResult,
+    MonitorStats,
+    MonitorUntilNow,
+    Phases,
+    ReportTarget,
+    SeenCertificate,
+    ShownMonitor,
+    TestedMonitor,
+    UpdatedMonitor,
+)
 from collector.monitors.service.columns import settings_of
 from collector.monitors.service.reads import Whole
 from collector.monitors.service.runs import TrialResult
 from collector.monitors.storage.lists import ListedMonitor
 from collector.monitors.storage.monitors import Monitor
-from collector.platform.monitor import status
-from collector.platform.validation.validation import to_json
+from collector.platform.answer_json import encode, json_object
+from collector.platform.answers import OMITTED
+from collector.platform.monitor import Shown, status
 from collector.web3 import api
 from shared import ids
-from shared.clock import iso
 from shared.kinds import RECEIVING, effective
 from shared.phases import measured
 from shared.results import Status
 
 # How many rendered monitors are cached: nothing in them may be changed.
 _MOST = 2_000
-_PHASES = ("dns", "connect", "tls", "firstByte", "transfer")
-_STATUS: dict[int, str] = {Status.UP: "up", Status.DOWN: "down", Status.UNKNOWN: "unknown"}
+_STATUS: dict[int, Literal["up", "down", "unknown"]] = {
+    Status.UP: "up",
+    Status.DOWN: "down",
+    Status.UNKNOWN: "unknown",
+}
 
 
 def item(found: ListedMonitor, now: datetime) -> orjson.Fragment:
-    """Return a monitor as lists show it, already JSON; *url* only for an http monitor."""
+    """Return the JSON of a monitor as lists show it; *url* only for an http monitor."""
     return _item(found, _ahead(found.silenced_until, now))
 
 
 @lru_cache(maxsize=_MOST)
 def _item(found: ListedMonitor, silenced_until: datetime | None) -> orjson.Fragment:
-    shown = {
-        "id": ids.show("mon", found.id),
-        "name": found.name,
-        "type": found.type,
-        "status": status(paused_at=found.paused_at, down=found.down, last_at=found.last_at),
-        "url": found.url,
-        "interval": found.interval_s,
-        "timeout": found.timeout_s,
-        "locations": found.locations,
-        "tags": found.tags,
-        "severity": found.severity,
-        "group": found.group_name,
-        "revision": found.revision,
-        "lastCheckedAt": _shown(found.last_at),
-        "silencedUntil": _shown(silenced_until),
-        "pausedAt": _shown(found.paused_at),
-        "createdAt": _shown(found.created_at),
-        "updatedAt": _shown(found.updated_at),
-    }
-    return orjson.Fragment(orjson.dumps(shown))
+    shown = MonitorItem(
+        id=ids.show("mon", found.id),
+        name=found.name,
+        type=found.type,
+        status=status(paused_at=found.paused_at, down=found.down, last_at=found.last_at),
+        url=found.url,
+        interval=found.interval_s,
+        timeout=found.timeout_s,
+        locations=found.locations,
+        tags=found.tags,
+        severity=found.severity,
+        group=found.group_name,
+        revision=found.revision,
+        last_checked_at=found.last_at,
+        silenced_until=silenced_until,
+        paused_at=found.paused_at,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+    )
+    return orjson.Fragment(encode(shown))
 
 
-def created(monitor: Monitor) -> dict[str, Any]:
-    return {
-        "id": ids.show("mon", monitor.id),
-        "name": monitor.name,
-        "type": monitor.type,
-        "status": shown_status(monitor),
-        "createdAt": monitor.created_at,
-    }
+def created(monitor: Monitor, made: ReportTarget | None, warnings: list[str]) -> CreatedMonitor:
+    """Return a monitor that was created; *made*: its address for reports, if it receives them."""
+    return CreatedMonitor(
+        id=ids.show("mon", monitor.id),
+        name=monitor.name,
+        type=monitor.type,
+        status=shown_status(monitor),
+        created_at=monitor.created_at,
+        config=made,
+        warnings=warnings or None,
+    )
 
 
-def updated(monitor: Monitor) -> dict[str, Any]:
-    return {
-        "id": ids.show("mon", monitor.id),
-        "name": monitor.name,
-        "interval": monitor.interval_s,
-        "updatedAt": monitor.updated_at,
-        "revision": monitor.revision,
-    }
+def updated(monitor: Monitor, warnings: list[str]) -> UpdatedMonitor:
+    """Return a monitor that was changed."""
+    return UpdatedMonitor(
+        id=ids.show("mon", monitor.id),
+        name=monitor.name,
+        interval=monitor.interval_s,
+        updated_at=monitor.updated_at,
+        revision=monitor.revision,
+        warnings=warnings or None,
+    )
 
 
-def whole(found: Whole, now: datetime) -> dict[str, Any]:
+def whole(found: Whole, now: datetime) -> ShownMonitor:
     """Return a monitor with its configuration and numbers."""
-    shown = {**_lasting(found), "silencedUntil": _ahead(found.monitor.silenced_until, now)}
-    if (warning := unmeasured(found, now)) is not None:
-        shown["warnings"] = [warning]
-    if any(one.checkpoint is not None for one in found.at_locations):
-        shown["locationStates"] = [
-            {**state, "certificate": certificate(one.checkpoint, now)}
-            for state, one in zip(shown["locationStates"], found.at_locations, strict=True)
-        ]
-    return shown
+    present, lasting = _until_now(found, now), _lasting(found)
+    return replace(
+        lasting,
+        silenced_until=present.silenced_until,
+        location_states=present.location_states or lasting.location_states,
+        warnings=present.warnings,
+    )
+
+
+def whole_json(
+    found: Whole, config: dict[str, Any], alerts: list[CrossedThreshold] | None, now: datetime
+) -> dict[str, Any]:
+    """Return the same as JSON: faster, since most of it is cached.
+
+    *config*: the configuration as the caller may see it; *alerts*: crossed thresholds of a chain.
+    """
+    return {**_lasting_json(found), **json_object(_until_now(found, now, config, alerts))}
+
+
+def _until_now(
+    found: Whole,
+    now: datetime,
+    config: dict[str, Any] | None = None,
+    alerts: list[CrossedThreshold] | None = None,
+) -> MonitorUntilNow:
+    """Return the fields that change while time passes."""
+    warning = unmeasured(found, now)
+    seen = any(one.checkpoint is not None for one in found.at_locations)
+    return MonitorUntilNow(
+        silenced_until=_ahead(found.monitor.silenced_until, now),
+        config=config,
+        location_states=_with_certificates(found, now) if seen else None,
+        alerts=alerts,
+        warnings=None if warning is None else [warning],
+    )
+
+
+def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
+    return [
+        replace(_at_location(one), certificate=certificate(one.checkpoint, now)) for one in found.at_locations
+    ]
 
 
 @lru_cache(maxsize=_MOST)
-def _lasting(found: Whole) -> dict[str, Any]:
-    """Return all parts that do not depend on the time, cached while they are the same."""
-    monitor = found.monitor
-    in_config = {"timeout": monitor.timeout_s} if monitor.type == "http" else {}
-    if effective(monitor.type, found.config) == "gas_price":
-        in_config = {"interval": monitor.interval_s}
-    return {
-        "id": ids.show("mon", monitor.id),
-        "type": monitor.type,
-        "status": shown_status(monitor),
-        "config": {**found.config, **in_config},
-        **to_json(settings_of(monitor)),
-        "stats": _stats(found.summary),
-        "revision": monitor.revision,
-        "lastCheckedAt": _shown(monitor.last_at),
-        "silencedUntil": None,
-        "pausedAt": _shown(monitor.paused_at),
-        "locationStates": [_at_location(one) for one in found.at_locations],
-        "createdAt": _shown(monitor.created_at),
-        "updatedAt": _shown(monitor.updated_at),
-    }
+def _lasting_json(found: Whole) -> dict[str, Any]:
+    """Return the JSON of these parts, cached while they are the same."""
+    return json_object(_lasting(found))
+
+
+def _lasting(found: Whole) -> ShownMonitor:
+    """Return all parts that do not depend on the time."""
+    monitor, settings = found.monitor, settings_of(found.monitor)
+    return ShownMonitor(
+        id=ids.show("mon", monitor.id),
+        type=monitor.type,
+        status=shown_status(monitor),
+        config=config_of(found),
+        **{field.name: getattr(settings, field.name) for field in fields(settings)},
+        stats=_stats(found.summary),
+        revision=monitor.revision,
+        last_checked_at=monitor.last_at,
+        silenced_until=None,
+        paused_at=monitor.paused_at,
+        location_states=[_at_location(one) for one in found.at_locations],
+        created_at=monitor.created_at,
+        updated_at=monitor.updated_at,
+    )
 
 
 def unmeasured(found: Whole, now: datetime) -> str | None:
@@ -136,45 +195,53 @@ def unmeasured(found: Whole, now: datetime) -> str | None:
     return f"not measured: every location's newest check is unknown{why}"
 
 
-def certificate(checkpoint: bytes | None, now: datetime) -> dict[str, Any] | None:
-    """Return the certificate seen last; *daysLeft* is negative once it has expired."""
+def certificate(checkpoint: bytes | None, now: datetime) -> SeenCertificate | None:
+    """Return the certificate seen last; *days_left* is negative once it has expired."""
     seen = expiry(checkpoint)
     if seen is None:
         return None
-    return {"endsAt": iso(ends_at(seen)), "daysLeft": days_left(ends_at(seen), now)}
+    return SeenCertificate(ends_at=ends_at(seen), days_left=days_left(ends_at(seen), now))
 
 
-def result(found: Result) -> dict[str, Any]:
-    """Return a result; *statusCode*, *error* and phases are null if missing. *daysLeft* only if a certificate
-    was seen, *samples* only for metrics.
+def result(
+    found: Result, *, body: str | None = None, logs: list[KeptChainLog] | None = None
+) -> MonitorResult:
+    """Return a result; *body*: of a ping, *logs*: read of a chain.
+
+    *status_code*, *error* and phases are None if missing, *days_left* without a certificate, *samples* for
+    all but metrics.
     """
     packed = found.phases or b""
-    samples, (phases, days) = receptions.samples(packed), measured(packed)
-    return {
-        "timestamp": found.ts,
-        "status": _STATUS[found.status],
-        "responseTime": found.ms,
-        "location": found.name,
-        "statusCode": found.code or None,
-        "error": found.error,
-        "phases": _phases(phases),
-        **({} if days is None else {"daysLeft": days}),
-        **({} if samples is None else {"samples": samples}),
-    }
+    phases, days = measured(packed)
+    dns, connect, tls, first_byte, transfer = (None if us is None else us / 1000 for us in phases)
+    return MonitorResult(
+        timestamp=found.ts,
+        status=_STATUS[found.status],
+        response_time=found.ms,
+        location=found.name,
+        status_code=found.code or None,
+        error=found.error,
+        phases=Phases(dns=dns, connect=connect, tls=tls, first_byte=first_byte, transfer=transfer),
+        days_left=days,
+        samples=receptions.samples(packed),
+        body=body,
+        logs=logs,
+    )
 
 
-def tested(found: TrialResult) -> dict[str, Any]:
-    """Return a test's outcome; *statusCode* is null if missing, *daysLeft* only if a certificate was seen."""
+def tested(found: TrialResult, warnings: list[str]) -> TestedMonitor:
+    """Return a test's outcome; *status_code* is None if missing, *days_left* if no certificate was seen."""
     outcome, took_ms = found.outcome, round(found.duration_us / 1000)
     good = outcome.status is Status.UP
-    return {
-        "success": good,
-        "responseTime": took_ms,
-        "statusCode": outcome.code or None,
-        "message": _answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
-        **({} if found.days_left is None else {"daysLeft": found.days_left}),
-        **({} if found.found is None else {"web3": api.found(found.found)}),
-    }
+    return TestedMonitor(
+        success=good,
+        response_time=took_ms,
+        status_code=outcome.code or None,
+        message=_answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
+        days_left=found.days_left,
+        web3=None if found.found is None else api.found(found.found),
+        warnings=warnings or None,
+    )
 
 
 def _answered(took_ms: int, days: int | None) -> str:
@@ -189,47 +256,46 @@ def _answered(took_ms: int, days: int | None) -> str:
     return f"It answered in {took_ms} ms{left}"
 
 
-def shown_status(monitor: Monitor) -> str:
+def shown_status(monitor: Monitor) -> Shown:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def _stats(found: Summary) -> dict[str, float | bool]:
-    return {
-        "uptime": found.uptime,
-        "avgLatency": found.avg_latency,
-        "checksToday": found.checks_today,
-        "p50": found.p50,
-        "p95": found.p95,
-        "p99": found.p99,
-        "uptime24h": found.uptime_day,
-        "uptime7d": found.uptime_week,
-        "uptime90d": found.uptime_quarter,
-        "checkSuccess": found.check_success,
-        "measured": found.measured,
-    }
+def config_of(found: Whole) -> dict[str, Any]:
+    """Return the settings of its type, with those common ones that a request may name there."""
+    monitor = found.monitor
+    if effective(monitor.type, found.config) == "gas_price":
+        return {**found.config, "interval": monitor.interval_s}
+    return {**found.config, "timeout": monitor.timeout_s} if monitor.type == "http" else found.config
 
 
-def _at_location(found: AtLocation) -> dict[str, Any]:
+def _stats(found: Summary) -> MonitorStats:
+    return MonitorStats(
+        uptime=found.uptime,
+        avg_latency=found.avg_latency,
+        checks_today=found.checks_today,
+        p50=found.p50,
+        p95=found.p95,
+        p99=found.p99,
+        uptime24h=found.uptime_day,
+        uptime7d=found.uptime_week,
+        uptime90d=found.uptime_quarter,
+        check_success=found.check_success,
+        measured=found.measured,
+    )
+
+
+def _at_location(found: AtLocation) -> LocationState:
     """*status* is the location's verdict, the rest is of its newest check."""
-    verdict = "down" if found.failing else "unknown" if found.last_at is None else "up"
-    return {
-        "location": found.name,
-        "status": verdict,
-        "consecutiveFailures": found.fails,
-        "failingSince": _shown(found.failed_since) if found.failing else None,
-        "lastCheckedAt": _shown(found.last_at),
-        "responseTime": found.last_ms,
-        "error": found.last_error,
-    }
-
-
-def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else iso(moment)
-
-
-def _phases(microseconds: list[int | None]) -> dict[str, float | None]:
-    """Return the phases in milliseconds."""
-    return {name: None if us is None else us / 1000 for name, us in zip(_PHASES, microseconds, strict=True)}
+    return LocationState(
+        location=found.name,
+        status="down" if found.failing else "unknown" if found.last_at is None else "up",
+        consecutive_failures=found.fails,
+        failing_since=found.failed_since if found.failing else None,
+        last_checked_at=found.last_at,
+        response_time=found.last_ms,
+        error=found.last_error,
+        certificate=OMITTED,
+    )
 
 
 def _ahead(until: datetime | None, now: datetime) -> datetime | None:

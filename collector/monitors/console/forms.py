@@ -13,6 +13,7 @@ from collector.console.forms.read import Posted
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
+from collector.monitors.answers import TestedMonitor
 from collector.monitors.api import views
 from collector.monitors.console import monitors
 from collector.monitors.console import types as monitor_types
@@ -111,7 +112,7 @@ async def test(request: web.Request) -> web.StreamResponse:
         return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
     except Unavailable as fault:
         return _drawn(request, type_, settings, config, {"test": str(fault)}, monitor, status=503)
-    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested))
+    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested, []))
 
 
 def _drawn(
@@ -122,7 +123,7 @@ def _drawn(
     faults: Mapping[str, str],
     monitor: Monitor | None = None,
     *,
-    tested: Mapping[str, Any] | None = None,
+    tested: TestedMonitor | None = None,
     status: int = 200,
 ) -> web.Response:
     kind = KINDS[type_]

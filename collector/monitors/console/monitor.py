@@ -23,6 +23,7 @@ from collector.monitors.console import monitors, reports, types, web3
 from collector.monitors.service import ends, explain, reads, results
 from collector.monitors.service import monitors as deeds
 from collector.monitors.service.reads import WHAT
+from collector.platform.answer_json import json_object
 from collector.platform.monitor import Silence
 from collector.platform.validation.validation import check
 from shared import ids
@@ -94,11 +95,11 @@ def _line(one: Result) -> ResultLine:
     return ResultLine(
         at=one.ts,
         location=one.name,
-        status=shown["status"],
+        status=shown.status,
         ms=one.ms,
-        phases=shown["phases"],
+        phases=json_object(shown.phases),
         said=one.error or str(one.code or ""),
-        days_left=shown.get("daysLeft"),
+        days_left=shown.days_left,
     )
 
 

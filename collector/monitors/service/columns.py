@@ -38,7 +38,7 @@ def settings_of(monitor: Monitor) -> MonitorSettings:
         locations=monitor.locations,
         tags=monitor.tags,
         description=monitor.description,
-        severity=monitor.severity,  # type: ignore[arg-type]  # the table's CHECK allows no other
+        severity=monitor.severity,
         failure_threshold=monitor.failure_threshold,
         recovery_threshold=monitor.recovery_threshold,
         quorum=int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum,  # type: ignore[arg-type]

@@ -8,17 +8,17 @@ from collector.alerts.storage import rules
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
+from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
+from collector.history.storage import deleted
 from collector.incidents.storage import incidents, monitor_incidents
 from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
-from collector.notifications.channels.webhook import is_subscribed
 from collector.notifications.storage import channels, deliveries
 from collector.notifications.storage import monitor_deliveries as news
 from collector.notifications.storage.deliveries import New
-from collector.ops.storage import retention
 from collector.platform.access import Actor
 from collector.platform.revision import require
 from collector.platform.signals import Signals
@@ -69,7 +69,7 @@ async def delete(
     signals.ring()
     if later is None:
         async with db.transaction() as tx:
-            await retention.forget(tx, [number])
+            await deleted.forget(tx, [number])
     else:
         later.append(number)
 

@@ -11,13 +11,13 @@ from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.states import Located
 from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core import events
+from collector.events.core.subscriptions import is_subscribed
 from collector.history.storage import result_reads
 from collector.history.storage.result_reads import Result, ResultFilter
 from collector.monitors.core.explain import Trace, VotingLocation
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
-from collector.notifications.channels.webhook import is_subscribed
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import NotFound

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.events.core import events as payloads
 from collector.events.storage import events
 from collector.metrics.service import series
+from collector.monitors.answers import ReportTarget
 from collector.monitors.service import receivers
 from collector.monitors.service.columns import columns, settings_of, whole_config
 from collector.monitors.service.monitors import record
@@ -25,12 +26,13 @@ from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 from shared.tokens import new_token
 
-# By type: the field of its configuration with the address, and the one with the secret.
-_SHOWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "heartbeat": ("pingUrl",),
-    "prometheus": ("ingestUrl", "authToken"),
-    "opentelemetry": ("endpoint", "authToken"),
-}
+
+@dataclass(frozen=True, slots=True)
+class ReportingTarget:
+    """The address of a monitor's reports; *token* is None if the URL is the secret."""
+
+    url: str
+    token: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +43,31 @@ class Addresses:
     otlp_url: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReportingTarget:
-    """The address of a monitor's reports; *token* is None if the URL is the secret."""
-
-    url: str
-    token: str | None
-
-
 def shown(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
     """Return *config*, its secrets masked or not, as a GET shows it."""
     with_ping = receivers.shown(monitor.type, config, at.base_url)
     return series.shown(monitor, with_ping, at.base_url, at.otlp_url)
 
 
-def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> dict[str, Any]:
-    """Return the fields of *config* (whole) that the service made; empty unless it receives reports."""
+def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportTarget | None:
+    """Return the fields of *config* (whole) that the service made; None unless it receives reports."""
     known = shown(monitor, config, at)
-    return {name: known[name] for name in _SHOWN.get(monitor.type, ())}
+    match monitor.type:
+        case "heartbeat":
+            return ReportTarget(ping_url=known["pingUrl"])
+        case "prometheus":
+            return ReportTarget(ingest_url=known["ingestUrl"], auth_token=known["authToken"])
+        case "opentelemetry":
+            return ReportTarget(endpoint=known["endpoint"], auth_token=known["authToken"])
+        case _:
+            return None
 
 
 def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportingTarget | None:
     """Return the address and the secret in them."""
-    url, *token = made(monitor, config, at).values() or (None,)
-    return None if url is None else ReportingTarget(url, token[0] if token else None)
+    known = made(monitor, config, at)
+    url = known and (known.ping_url or known.ingest_url or known.endpoint)
+    return ReportingTarget(url, known.auth_token) if known and url else None
 
 
 async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:

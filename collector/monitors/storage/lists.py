@@ -10,6 +10,7 @@ from uuid import UUID
 
 import orjson
 
+from collector.platform.monitor import Severity
 from collector.platform.storage.db import Tx
 from collector.probes.storage.plans import CHECKED_AS
 from shared.kinds import OF_CHAINS, UMBRELLA, WEB3
@@ -43,7 +44,7 @@ class ListedMonitor:
     timeout_s: int
     locations: list[str]
     tags: dict[str, str]
-    severity: str
+    severity: Severity
     group_name: str | None
     revision: int
     down: bool

@@ -9,6 +9,7 @@ from uuid import UUID
 from collector.heartbeats.storage import heartbeats
 from collector.history.storage import outages
 from collector.monitors.storage import cadences
+from collector.platform.monitor import Severity
 from collector.platform.storage.db import Tx
 
 _COLUMNS = """
@@ -35,7 +36,7 @@ class Monitor:
     locations: list[str]
     tags: dict[str, str]
     description: str
-    severity: str
+    severity: Severity
     failure_threshold: int
     recovery_threshold: int
     quorum: str

@@ -8,8 +8,8 @@ from collector.http.auth import actor
 from collector.http.context import context_of
 from collector.http.request_data import ok, path_id
 from collector.notifications.service import redelivery
-from collector.notifications.storage.deliveries import Status
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
+from collector.platform.delivery import Status
 from shared import ids
 
 

@@ -1,14 +1,14 @@
 """Sends a signed HTTP callback to the customer's endpoint."""
 
 import re
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from collector.events.core.events import CHANGES, DELIVERED
+from collector.events.core.events import DELIVERED
+from collector.events.core.subscriptions import matches
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.core import signature
 from collector.notifications.core.retry import RetryPolicy
@@ -19,10 +19,6 @@ from shared import __version__
 from shared.kinds.fields import Says, Secret
 from shared.kinds.http import is_url
 
-DEFAULT_EVENTS = ("monitor.down", "monitor.up", "web3.*")
-
-# Events that belong to no monitor are sent regardless of a channel's monitor filter.
-_OF_NO_MONITOR = ("probe.", "maintenance.", "status_page.")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 # A channel may not set headers that frame the message or belong to the connection.
@@ -65,11 +61,7 @@ def is_free_name(text: str) -> bool:
 
 
 def is_event(text: str) -> bool:
-    return any(_matches(text, kind) for kind in DELIVERED)
-
-
-def _matches(pattern: str, kind: str) -> bool:
-    return pattern in ("*", kind) or (pattern.endswith(".*") and kind.startswith(pattern[:-1]))
+    return any(matches(text, kind) for kind in DELIVERED)
 
 
 def are_headers(headers: dict[str, str]) -> bool:
@@ -176,11 +168,3 @@ class Webhook:
         for name, value in {**self.headers, **ours}.items():
             headers[name.lower()] = (name, value)
         return dict(headers.values())
-
-
-def is_subscribed(events: Sequence[str], monitors: Collection[str], kind: str, monitor_id: str) -> bool:
-    """Whether a webhook channel with these filters receives this event of this monitor without a rule."""
-    of_monitor = not kind.startswith(_OF_NO_MONITOR)
-    if kind in CHANGES or (of_monitor and monitors and monitor_id not in monitors):
-        return False
-    return any(_matches(pattern, kind) for pattern in events or DEFAULT_EVENTS)

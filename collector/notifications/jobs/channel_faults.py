@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from collector.notifications.storage import deliveries, faults
-from collector.notifications.storage.deliveries import LOST, Claimed, Finish, Status
+from collector.notifications.storage.deliveries import LOST, Claimed, Finish
 from collector.notifications.storage.faults import FailedChannel
+from collector.platform.delivery import Status
 from collector.platform.storage.db import Tx
 
 DISABLED: Final = "the channel is disabled"

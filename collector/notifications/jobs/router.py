@@ -7,7 +7,7 @@ from uuid import UUID
 
 from collector.evaluation.storage import rule_triggers
 from collector.events.core.events import INCIDENT
-from collector.notifications.channels.webhook import is_subscribed
+from collector.events.core.subscriptions import is_subscribed
 from collector.notifications.storage import channels, deliveries, streams
 from collector.notifications.storage.channels import ListeningChannel
 from collector.notifications.storage.streams import Stream, Waiting

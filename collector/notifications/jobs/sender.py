@@ -22,9 +22,9 @@ from collector.notifications.jobs.channel_faults import DISABLED
 from collector.notifications.jobs.message import compose
 from collector.notifications.storage import deliveries as table
 from collector.notifications.storage import senders
-from collector.notifications.storage.deliveries import Claimed, Finish, Status
+from collector.notifications.storage.deliveries import Claimed, Finish
 from collector.platform import metrics
-from collector.platform.delivery import Undelivered
+from collector.platform.delivery import Status, Undelivered
 from collector.platform.seal import Keyring, SealScope, whole
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport

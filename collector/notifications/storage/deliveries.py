@@ -7,22 +7,16 @@ result of the leased attempt is recorded, so a sender that reports too late chan
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
 from collector.notifications.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
+from collector.platform.delivery import Status
 from collector.platform.storage.db import Tx
 from collector.platform.storage.on_commit import queued
 
 GRACE = timedelta(seconds=15)
 LOST = "no word of this try: its sender stopped"
-
-
-class Status(IntEnum):
-    PENDING = 0
-    DELIVERED = 1
-    FAILED = 2
 
 
 @dataclass(frozen=True, slots=True)

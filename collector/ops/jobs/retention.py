@@ -7,7 +7,7 @@ from uuid import uuid4
 import structlog
 
 from collector.heartbeats.storage import ping_bodies
-from collector.history.storage import partitions, rollups
+from collector.history.storage import deleted, partitions, rollups
 from collector.http.storage import KEPT_FOR as KEEP_ANSWERS
 from collector.ops.storage import retention
 from collector.platform.storage import leases
@@ -77,7 +77,7 @@ class Retention:
         gone, reached = await retention.gone(tx, self._after, _MONITORS)
         others = await retention.gone_otherwise(tx, _MONITORS) if self._after == 0 else []
         if gone or others:
-            await retention.forget(tx, [*gone, *others])
+            await deleted.forget(tx, [*gone, *others])
             log.info("history of deleted monitors removed", monitors=len({*gone, *others}))
         self._after = reached or 0
         return reached is not None
