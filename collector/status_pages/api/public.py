@@ -50,7 +50,7 @@ class Public:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class VisitedPage:
     """A page, and the address under which the visitor requested it."""
 
     site: CachedPage
@@ -59,7 +59,7 @@ class Met:
 
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
 # Set if the page was requested by its own domain.
-MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
+VISITED: web.RequestKey[VisitedPage] = web.RequestKey("status_page", VisitedPage)
 
 
 def outdate(request: web.Request, team_id: int) -> None:
@@ -75,13 +75,13 @@ async def show(request: web.Request) -> web.Response:
 
 async def history(request: web.Request) -> web.Response:
     """GET: the incident history, newest first; ``?page=2`` and following are older."""
-    found = await met(request)
-    number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
-    if found is None or number == 1:
+    visited = await visited_page(request)
+    number = _part(request, visited.site.view) if visited and may_enter(request, visited.site) else 1
+    if visited is None or number == 1:
         return await _for_people(request, "history", status.history)
-    incidents = await found.site.older(context_of(request).db, number)
+    incidents = await visited.site.older(context_of(request).db, number)
     draw = partial(status.history, number=number, past=incidents)
-    return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
+    return _answer(request, _text(visited, f"history {number}", draw, _HTML, words_for(request)))
 
 
 def _part(request: web.Request, view: PageView) -> int:
@@ -143,16 +143,16 @@ async def script(request: web.Request) -> web.Response:
     return await _open(request, "script", lambda *_: status.script(), _SCRIPT)
 
 
-async def met(request: web.Request) -> Met | None:
+async def visited_page(request: web.Request) -> VisitedPage | None:
     """The page that the path or the domain names."""
-    if MET in request:
-        return request[MET]
+    if VISITED in request:
+        return request[VISITED]
     slug, context = request.match_info["slug"], context_of(request)
     if not is_slug(slug):
         return None
     site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now())
     mails = context.transport.mailer is not None
-    return Met(site, addresses.under(context.public_url, slug, mails=mails)) if site else None
+    return VisitedPage(site, addresses.under(context.public_url, slug, mails=mails)) if site else None
 
 
 def may_enter(request: web.Request, site: CachedPage) -> bool:
@@ -166,12 +166,16 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
     return admits(shown, page.id, page.password, context_of(request).now())
 
 
-def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
+def form(request: web.Request, visited: VisitedPage, code: int, fault: str = "") -> web.Response:
     """The password form; *fault*: key of the error text."""
     words = words_for(request)
     error = getattr(words, fault) if fault else ""
     text = _text(
-        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, error), _HTML, words
+        visited,
+        f"login {fault}",
+        lambda view, place, _: status.login(view, place, words, error),
+        _HTML,
+        words,
     )
     answer = _answer(request, text, conditional=False)
     answer.set_status(code)
@@ -211,21 +215,23 @@ async def _for_programs(
 
 
 async def _guarded(request: web.Request, name: str, draw: Draw, kind: str, words: Words) -> web.Response:
-    found = await met(request)
-    if found is None:
+    visited = await visited_page(request)
+    if visited is None:
         return missing(request)
-    if not may_enter(request, found.site):
-        return form(request, found, 401)
-    return _answer(request, _text(found, name, draw, kind, words))
+    if not may_enter(request, visited.site):
+        return form(request, visited, 401)
+    return _answer(request, _text(visited, name, draw, kind, words))
 
 
 async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.Response:
-    found = await met(request)
-    return missing(request) if found is None else _answer(request, _text(found, name, draw, kind, ENGLISH))
+    visited = await visited_page(request)
+    return (
+        missing(request) if visited is None else _answer(request, _text(visited, name, draw, kind, ENGLISH))
+    )
 
 
-def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
-    site, place = found.site, found.place
+def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
+    site, place = visited.site, visited.place
     key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
         view = site.view
