@@ -16,12 +16,15 @@ from shared.errors import Unavailable
 
 # Paths that programs use under any of our host names: they never belong to a page.
 _FOR_PROGRAMS: Final = ("/v1/", "/ping/", "/api/push/", "/healthz", "/readyz", "/metrics")
+# Followed by the id of the incident.
+_INCIDENT: Final = "/incidents/"
 _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/"): public.show,
     ("POST", "/"): password.enter,
     ("GET", "/subscribe"): public_subscribers.ask,
     ("POST", "/subscribe"): public_subscribers.begin,
     ("GET", "/history"): public.history,
+    ("GET", _INCIDENT): public.incident,
     ("GET", "/status.json"): public.data,
     ("GET", "/api/v2/summary.json"): public.summary,
     ("GET", "/feed.atom"): public.atom,
@@ -53,9 +56,10 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
         return await handler(request)
     if request.path.startswith(f"/status/{visited.site.view.page.slug}/"):
         return await handler(request)
-    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, request.path))
+    path = _INCIDENT if request.path.startswith(_INCIDENT) else request.path
+    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, path))
     if own is None:
-        allowed = _ALLOWED.get(request.path)
+        allowed = _ALLOWED.get(path)
         if allowed is not None:
             raise web.HTTPMethodNotAllowed(request.method, allowed)
         return public.missing(request)

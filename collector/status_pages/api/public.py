@@ -22,6 +22,7 @@ from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, negotiated
 from collector.status_pages.web.words.words import Words
+from shared import ids
 from shared.clock import iso
 
 COOKIE: Final = "tocsin_page"
@@ -82,6 +83,23 @@ async def history(request: web.Request) -> web.Response:
     incidents = await visited.site.older(context_of(request).db, number)
     draw = partial(status.history, number=number, past=incidents)
     return _answer(request, _text(visited, f"history {number}", draw, _HTML, words_for(request)))
+
+
+async def incident(request: web.Request) -> web.Response:
+    """GET: one incident or maintenance; the last segment of the path is its id."""
+    visited = await visited_page(request)
+    if visited is None:
+        return missing(request)
+    if not may_enter(request, visited.site):
+        return form(request, visited, 401)
+    id_ = ids.read("spi", request.path.rpartition("/")[2])
+    details = await visited.site.incident(context_of(request).db, id_) if id_ else None
+    if details is None:
+        return missing(request)
+    words, view = words_for(request), visited.site.view
+    body = status.incident(view, visited.place, words, details)
+    # Not kept: a visitor can ask for every incident in every language.
+    return _answer(request, _made(view, body, _HTML, words))
 
 
 def _part(request: web.Request, view: PageView) -> int:
@@ -235,10 +253,12 @@ def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: Words) 
     key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
         view = site.view
-        fading = (iso(view.at), words.moment(view.at))
-        body = draw(view, place, words)
-        known = site.texts[key] = text_of(body, _headers(view, kind), view.at, fading)
+        known = site.texts[key] = _made(view, draw(view, place, words), kind, words)
     return known
+
+
+def _made(view: PageView, body: str, kind: str, words: Words) -> CachedBody:
+    return text_of(body, _headers(view, kind), view.at, (iso(view.at), words.moment(view.at)))
 
 
 def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True) -> web.Response:
