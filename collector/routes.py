@@ -45,6 +45,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/status/{slug}", public.show, OPEN),
     ("POST", "/status/{slug}", password.enter, OPEN),
     ("GET", "/status/{slug}/history", public.history, OPEN),
+    ("GET", "/status/{slug}/incidents/{incidentId}", public.incident, OPEN),
     ("GET", "/status/{slug}/api/v2/summary.json", public.summary, OPEN),
     ("GET", "/status/{slug}/feed.atom", public.atom, OPEN),
     ("GET", "/status/{slug}/feed.rss", public.rss, OPEN),

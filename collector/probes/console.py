@@ -73,13 +73,11 @@ def _id(request: web.Request) -> UUID:
 
 async def _shown(request: web.Request, made: NewJoinToken | None = None) -> web.StreamResponse:
     context, mine, number = context_of(request), visitor(request), common.asked(request)
-    found, total = await probes.page(
-        context.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE
-    )
+    rows, total = await probes.page(context.db, mine.team_id, common.PER_PAGE, (number - 1) * common.PER_PAGE)
     return page(
         request,
         "probes.html.j2",
-        probes=found,
+        probes=rows,
         at=common.at(request, number, total),
         tokens=await join_tokens.list_(context.db, mine.team_id),
         made=made,

@@ -23,8 +23,8 @@ def clock(*, wall_us: int = UNIX) -> ProbeClock:
 def test_a_fast_message_corrects_what_a_slow_one_said() -> None:
     one = clock()
     assert one.offset_us("boot-1", 0, 0, at(0)) == UNIX + SECOND // 5
-    one.heard(3 * SECOND, at(3 * SECOND + 1000))
-    one.heard(4 * SECOND, at(9 * SECOND))
+    one.record(3 * SECOND, at(3 * SECOND + 1000))
+    one.record(4 * SECOND, at(9 * SECOND))
 
     assert one.offset_us("boot-1", 0, 0, at(9 * SECOND)) == UNIX + 1000
 
@@ -33,7 +33,7 @@ def test_clocks_that_drift_apart_are_followed_within_about_a_minute() -> None:
     one = clock()
     for second in range(0, 3600, 5):
         drift = second * 100  # 100 ppm
-        one.heard(second * SECOND, at(second * SECOND + drift))
+        one.record(second * SECOND, at(second * SECOND + drift))
 
     assert abs(one.offset_us("boot-1", 0, 0, at(3600 * SECOND)) - UNIX - 3600 * 100) <= 70 * 100
 
@@ -50,6 +50,6 @@ def test_our_wall_clock_when_it_is_set_takes_all_times_with_it_at_once() -> None
         one = clock()
         now = at(5 * SECOND, set_by=step)
         assert one.offset_us("boot-1", 0, 0, now) == UNIX + step + SECOND // 5
-        one.heard(5 * SECOND, now)
+        one.record(5 * SECOND, now)
         assert one.offset_us("boot-1", 0, 0, now) == UNIX + step
         assert one.offset_us("boot-0", 0, UNIX, now) == UNIX + step + SECOND // 5

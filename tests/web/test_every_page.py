@@ -159,6 +159,9 @@ OPEN: Final[dict[str, Case]] = {
     "/status/{slug}.json": public(".json"),
     "/status/{slug}": public(""),
     "/status/{slug}/history": public("/history", "?page=2"),
+    "/status/{slug}/incidents/{incidentId}": Case(
+        lambda here: [f"/status/public/incidents/{id_}" for id_ in here.parts["incidents"]]
+    ),
     "/status/{slug}/api/v2/summary.json": public("/api/v2/summary.json"),
     "/status/{slug}/feed.atom": public("/feed.atom"),
     "/status/{slug}/feed.rss": public("/feed.rss"),

@@ -21,8 +21,8 @@ async def list_(request: web.Request) -> web.Response:
     query.done()
     context = context_of(request)
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await probes.page(context.db, caller(request).team_id, limit, offset)
-    shown = [_shown(probe, context.now()) for probe in found]
+    rows, total = await probes.page(context.db, caller(request).team_id, limit, offset)
+    shown = [_shown(probe, context.now()) for probe in rows]
     return pages.answer(request, at, shown, total) if at else ok({"data": shown})
 
 
@@ -66,8 +66,8 @@ async def _revoke(request: web.Request) -> None:
 
 async def _answer(request: web.Request) -> web.Response:
     context = context_of(request)
-    found = await probes.one(context.db, caller(request).team_id, _id(request))
-    return ok(_shown(found, context.now()))
+    probe = await probes.one(context.db, caller(request).team_id, _id(request))
+    return ok(_shown(probe, context.now()))
 
 
 def _id(request: web.Request) -> UUID:

@@ -17,8 +17,8 @@ from shared import ids
 
 
 async def list_(request: web.Request) -> web.Response:
-    found = await join_tokens.list_(context_of(request).db, caller(request).team_id)
-    return pages.of_all(request, [_shown(token) for token in found])
+    tokens = await join_tokens.list_(context_of(request).db, caller(request).team_id)
+    return pages.of_all(request, [_shown(token) for token in tokens])
 
 
 async def create(request: web.Request) -> web.Response:

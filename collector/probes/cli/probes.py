@@ -47,10 +47,10 @@ def _lacks(values: Mapping[str, Any]) -> Iterator[str]:
 
 async def _do(settings: OperatorSettings, action: str, named: str | None) -> list[str]:
     async with ground(settings) as here:
-        found = await probes.all_(here.db)
+        known = await probes.all_(here.db)
         if named is None:
-            return _table(found, here.now)
-        probe_id = _meant(found, named)
+            return _table(known, here.now)
+        probe_id = _meant(known, named)
         await _change(here, action, probe_id)
     return [f"{ids.show('prb', probe_id)}: {action}{'ed' if action != 'revoke' else 'd'}"]
 
@@ -62,19 +62,19 @@ async def _change(here: OpenDatabase, action: str, probe_id: UUID) -> None:
         await probes.drain(here.db, operator(), probe_id, here.now if action == "drain" else None)
 
 
-def _meant(found: Sequence[Probe], named: str) -> UUID:
+def _meant(known: Sequence[Probe], named: str) -> UUID:
     """The probe with this id, or with this name if it is unique among unrevoked probes. Raises NotFound."""
     probe_id = ids.read("prb", named)
-    same = [one for one in found if one.probe_id == probe_id] or [
-        one for one in found if one.name == named and one.revoked_at is None
+    same = [one for one in known if one.probe_id == probe_id] or [
+        one for one in known if one.name == named and one.revoked_at is None
     ]
     if len(same) != 1:
         raise NotFound(f"{'several probes are' if same else 'no probe is'} called {named}")
     return same[0].probe_id
 
 
-def _table(found: Sequence[Probe], now: datetime) -> list[str]:
-    rows = [_COLUMNS, *(_row(one, now) for one in found)]
+def _table(known: Sequence[Probe], now: datetime) -> list[str]:
+    rows = [_COLUMNS, *(_row(one, now) for one in known)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 

@@ -20,9 +20,9 @@ async def trust(db: Db, keyring: Keyring, now: datetime) -> TrustedAuthorities:
     """
     async with db.connection() as tx:
         rows = await authorities.all_(tx)
-    found = _trust(rows, keyring)
-    if len(rows) == 1 and not rules.outlived(found.authorities[-1], now):
-        return found
+    current = _trust(rows, keyring)
+    if len(rows) == 1 and not rules.outlived(current.authorities[-1], now):
+        return current
     async with db.transaction() as tx:
         return await _settle(tx, keyring, now)
 

@@ -113,10 +113,10 @@ async def _reached(tx: Tx, who: Actor, probe_id: UUID) -> Probe:
     """The probe, if *who* may change it. Raises NotFound and Forbidden."""
     if who.kind != "operator":
         return await _own(tx, who.team_id, probe_id)
-    found = [probe for probe in await table.all_(tx) if probe.probe_id == probe_id]
-    if not found:
+    probes = [probe for probe in await table.all_(tx) if probe.probe_id == probe_id]
+    if not probes:
         raise NotFound(f"{WHAT} not found")
-    return found[0]
+    return probes[0]
 
 
 async def _record(tx: Tx, who: Actor, action: str, probe: Probe) -> None:

@@ -41,9 +41,9 @@ class ProbeClock:
         self._boot_id = boot_id
         self._wall_behind_us = received.boot_us - wall_us
         self._least: list[tuple[int, int]] = []
-        self.heard(sent_us, received)
+        self.record(sent_us, received)
 
-    def heard(self, sent_us: int, received: Moment) -> None:
+    def record(self, sent_us: int, received: Moment) -> None:
         """Record a message that was sent at the boot time *sent_us*."""
         offset, bucket = received.boot_us - sent_us, received.boot_us // _BUCKET_US
         if self._least and self._least[-1][0] == bucket:

@@ -126,8 +126,8 @@ class SessionLink:
 
     def goes_on_without(self, incarnation: int, now: datetime) -> bool:
         """Whether the probe is heard here, from a process other than the one with this incarnation."""
-        heard = self._why is None and abs(now - self._heard_at) < LIVE
-        return heard and not self._batches.knows(incarnation)
+        connected = self._why is None and abs(now - self._heard_at) < LIVE
+        return connected and not self._batches.knows(incarnation)
 
     def close(self, why: TocsinError) -> None:
         """End the stream from this side."""
@@ -168,7 +168,7 @@ class SessionLink:
             raise Unavailable(f"nothing was heard for {_SILENT_S:g} s") from None
         received = moment(self._now())
         self._heard_at = received.wall
-        self._clock.heard(message.sent_us, received)
+        self._clock.record(message.sent_us, received)
         await self._sort(message, received)
         return True
 

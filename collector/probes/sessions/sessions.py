@@ -130,14 +130,14 @@ class Sessions:
 
     async def turn(self) -> bool:
         """Record signs of life and ends of sessions; close sessions that were taken over."""
-        heard = {session: sign for session, link in self._links.items() if (sign := link.sign())}
+        signs_of = {session: sign for session, link in self._links.items() if (sign := link.sign())}
         ended = list(self._ended)
-        signs = [*heard.values(), *ended]
+        signs = [*signs_of.values(), *ended]
         if signs:
             async with self._db.transaction() as tx:
                 current = await probes.note(tx, signs)
             self._ended = [sign for sign in self._ended if sign not in ended]
-            for session in heard.keys() - current:
+            for session in signs_of.keys() - current:
                 if session in self._links:
                     self._links[session].close(TakenOver(_TAKEN_OVER))
         await self._dismiss()

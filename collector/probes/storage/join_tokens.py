@@ -42,9 +42,9 @@ async def insert(tx: Tx, token: JoinTokenRow, hash_: bytes, authority: bytes) ->
 
 async def lock(tx: Tx, hash_: bytes) -> JoinTokenRow | None:
     """Lock the token whose secret hashes to *hash_*; concurrent users wait."""
-    found = await tx.fetchval("SELECT id FROM join_tokens WHERE hash = $1 FOR UPDATE", hash_)
+    id_ = await tx.fetchval("SELECT id FROM join_tokens WHERE hash = $1 FOR UPDATE", hash_)
     # Counted in a separate statement, so that it sees what was committed while this one waited.
-    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM join_tokens t WHERE id = $1", found)
+    row = await tx.fetchrow(f"SELECT {_COLUMNS} FROM join_tokens t WHERE id = $1", id_)
     return JoinTokenRow(**row) if row else None
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import partial
 from typing import Final, TypeVar
+from uuid import UUID
 
 import structlog
 from aiohttp import hdrs
@@ -65,6 +66,15 @@ class CachedPage:
             )
             task.add_done_callback(partial(self._read, number))
         return await asyncio.shield(task)
+
+    async def incident(self, db: Db, id_: UUID) -> PageIncidentDetails | None:
+        """The incident with this id, in any part of the history. Raises Unavailable."""
+        for number in range(1, self.view.last + 1):
+            part = self.view.incidents if number == 1 else await self.older(db, number)
+            for details in part:
+                if details.row.id == id_:
+                    return details
+        return None
 
     def _read(self, number: int, task: "asyncio.Task[list[PageIncidentDetails]]") -> None:
         if task.cancelled() or task.exception() is not None:

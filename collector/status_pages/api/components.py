@@ -16,8 +16,8 @@ from collector.status_pages.service.components import WHAT, ComponentDetails
 
 async def list_(request: web.Request) -> web.Response:
     context = context_of(request)
-    found = await components.all_(context.db, caller(request).team_id, page_id(request), context.now())
-    return pages.of_all(request, [component(seen) for seen in found])
+    rows = await components.all_(context.db, caller(request).team_id, page_id(request), context.now())
+    return pages.of_all(request, [component(seen) for seen in rows])
 
 
 async def add(request: web.Request) -> web.Response:
@@ -28,10 +28,10 @@ async def add(request: web.Request) -> web.Response:
 
 async def arrange(request: web.Request) -> web.Response:
     context, page = context_of(request), await _page(request)
-    found, warnings = await components.arrange(
+    rows, warnings = await components.arrange(
         context.db, actor(request), page, await body(request), context.now()
     )
-    return ok(OrderedComponents(data=[component(seen) for seen in found], warnings=warnings or None))
+    return ok(OrderedComponents(data=[component(seen) for seen in rows], warnings=warnings or None))
 
 
 async def get(request: web.Request) -> web.Response:
@@ -55,7 +55,7 @@ async def delete(request: web.Request) -> web.Response:
 
 async def _page(request: web.Request) -> UUID:
     """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
-    return (await status_pages.found(context_of(request).db, caller(request).team_id, page_id(request))).id
+    return (await status_pages.existing(context_of(request).db, caller(request).team_id, page_id(request))).id
 
 
 async def _found(request: web.Request) -> ComponentDetails:

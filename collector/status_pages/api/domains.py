@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 from collector.http.auth import Handler, is_secure
 from collector.http.context import context_of
 from collector.status_pages.api import password, public, public_subscribers, root_files
-from collector.status_pages.api.public import MET, PUBLIC, Met
+from collector.status_pages.api.public import PUBLIC, VISITED, VisitedPage
 from collector.status_pages.core.domains import is_own
 from collector.status_pages.core.fields import is_domain
 from collector.status_pages.web import addresses
@@ -16,12 +16,15 @@ from shared.errors import Unavailable
 
 # Paths that programs use under any of our host names: they never belong to a page.
 _FOR_PROGRAMS: Final = ("/v1/", "/ping/", "/api/push/", "/healthz", "/readyz", "/metrics")
+# Followed by the id of the incident.
+_INCIDENT: Final = "/incidents/"
 _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/"): public.show,
     ("POST", "/"): password.enter,
     ("GET", "/subscribe"): public_subscribers.ask,
     ("POST", "/subscribe"): public_subscribers.begin,
     ("GET", "/history"): public.history,
+    ("GET", _INCIDENT): public.incident,
     ("GET", "/status.json"): public.data,
     ("GET", "/api/v2/summary.json"): public.summary,
     ("GET", "/feed.atom"): public.atom,
@@ -48,18 +51,19 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
     context = context_of(request)
     if request.path.startswith(_FOR_PROGRAMS) or _is_ours(asked, context.public_url, context.hosts):
         return await handler(request)
-    found = await _found(request, _name(asked))
-    if found is None:
+    visited = await _page_of(request, _name(asked))
+    if visited is None:
         return await handler(request)
-    if request.path.startswith(f"/status/{found.site.view.page.slug}/"):
+    if request.path.startswith(f"/status/{visited.site.view.page.slug}/"):
         return await handler(request)
-    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, request.path))
+    path = _INCIDENT if request.path.startswith(_INCIDENT) else request.path
+    own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, path))
     if own is None:
-        allowed = _ALLOWED.get(request.path)
+        allowed = _ALLOWED.get(path)
         if allowed is not None:
             raise web.HTTPMethodNotAllowed(request.method, allowed)
         return public.missing(request)
-    request[MET] = found
+    request[VISITED] = visited
     return await own(request)
 
 
@@ -75,7 +79,7 @@ def _name(host: str) -> str:
     return host.partition(":")[0].rstrip(".").lower()
 
 
-async def _found(request: web.Request, host: str) -> Met | None:
+async def _page_of(request: web.Request, host: str) -> VisitedPage | None:
     """The page of the domain; None also while the database is unavailable and the host is not cached."""
     context = context_of(request)
     try:
@@ -85,4 +89,4 @@ async def _found(request: web.Request, host: str) -> Met | None:
     if site is None:
         return None
     scheme, mails = "https" if is_secure(request) else "http", context.transport.mailer is not None
-    return Met(site, addresses.at_domain(scheme, host, mails=mails))
+    return VisitedPage(site, addresses.at_domain(scheme, host, mails=mails))

@@ -15,20 +15,20 @@ from collector.status_pages.storage.incidents import PageIncidentFilter
 
 async def list_(request: web.Request) -> web.Response:
     context = context_of(request)
-    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
+    page = await status_pages.existing(context.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at, open_ = pages.page(query), query.boolean("open")
     severity = query.one_of("severity", SEVERITIES)
     query.done()
-    found, total = await incidents.page(
+    rows, total = await incidents.page(
         context.db, page.team_id, page.id, PageIncidentFilter(open_, severity), at.limit, at.offset
     )
-    return pages.answer(request, at, [incident(details) for details in found], total)
+    return pages.answer(request, at, [incident(details) for details in rows], total)
 
 
 async def publish(request: web.Request) -> web.Response:
     context = context_of(request)
-    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
+    page = await status_pages.existing(context.db, caller(request).team_id, page_id(request))
     published = await incidents.publish(
         context.db, actor(request), page.id, await body(request), context.now()
     )

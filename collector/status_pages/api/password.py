@@ -13,7 +13,7 @@ from collector.accounts.service import password_hashes
 from collector.http.auth import address, is_secure
 from collector.http.context import CONTEXT, context_of
 from collector.http.request_data import form as sent_form
-from collector.status_pages.api.public import COOKIE, form, met, missing
+from collector.status_pages.api.public import COOKIE, form, missing, visited_page
 from collector.status_pages.core.gate import OPEN_FOR, ticket
 from collector.status_pages.service.password_tries import PageTries
 from shared.errors import Limited
@@ -38,26 +38,26 @@ async def counting(app: web.Application) -> AsyncIterator[None]:
 
 async def enter(request: web.Request) -> web.Response:
     """POST: check the password."""
-    found, context = await met(request), context_of(request)
+    visited, context = await visited_page(request), context_of(request)
     now = context.now()
-    if found is None:
+    if visited is None:
         return missing(request)
-    page = found.site.view.page
+    page = visited.site.view.page
     if page.visibility != "private":
-        return web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+        return web.Response(status=303, headers={hdrs.LOCATION: visited.place.home})
     sent = (await sent_form(request, _MOST_FIELDS)).get("password", [""])[-1]
     try:
         await request.app[TRIES].count(page.id, address(request))
     except Limited as error:
-        again = form(request, found, 429, "too_often")
+        again = form(request, visited, 429, "too_often")
         again.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
         return again
     if page.password is None or not await _is(sent, page.password, page.team_id):
-        return form(request, found, 403, "wrong")
-    answer = web.Response(status=303, headers={hdrs.LOCATION: found.place.home})
+        return form(request, visited, 403, "wrong")
+    answer = web.Response(status=303, headers={hdrs.LOCATION: visited.place.home})
     open_ = ticket(page.id, page.password, now)
     # The data files are next to a page's home, not below it.
-    for path in (found.place.home, found.place.json):
+    for path in (visited.place.home, visited.place.json):
         answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, secure=is_secure(request)))
     return answer
 

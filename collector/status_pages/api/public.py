@@ -22,6 +22,7 @@ from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, negotiated
 from collector.status_pages.web.words.words import Words
+from shared import ids
 from shared.clock import iso
 
 COOKIE: Final = "tocsin_page"
@@ -49,7 +50,7 @@ class Public:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class VisitedPage:
     """A page, and the address under which the visitor requested it."""
 
     site: CachedPage
@@ -58,7 +59,7 @@ class Met:
 
 PUBLIC: web.AppKey[Public] = web.AppKey("status_pages", Public)
 # Set if the page was requested by its own domain.
-MET: web.RequestKey[Met] = web.RequestKey("status_page", Met)
+VISITED: web.RequestKey[VisitedPage] = web.RequestKey("status_page", VisitedPage)
 
 
 async def show(request: web.Request) -> web.Response:
@@ -68,13 +69,30 @@ async def show(request: web.Request) -> web.Response:
 
 async def history(request: web.Request) -> web.Response:
     """GET: the incident history, newest first; ``?page=2`` and following are older."""
-    found = await met(request)
-    number = _part(request, found.site.view) if found and may_enter(request, found.site) else 1
-    if found is None or number == 1:
+    visited = await visited_page(request)
+    number = _part(request, visited.site.view) if visited and may_enter(request, visited.site) else 1
+    if visited is None or number == 1:
         return await _for_people(request, "history", status.history)
-    incidents = await found.site.older(context_of(request).db, number)
+    incidents = await visited.site.older(context_of(request).db, number)
     draw = partial(status.history, number=number, past=incidents)
-    return _answer(request, _text(found, f"history {number}", draw, _HTML, words_for(request)))
+    return _answer(request, _text(visited, f"history {number}", draw, _HTML, words_for(request)))
+
+
+async def incident(request: web.Request) -> web.Response:
+    """GET: one incident or maintenance; the last segment of the path is its id."""
+    visited = await visited_page(request)
+    if visited is None:
+        return missing(request)
+    if not may_enter(request, visited.site):
+        return form(request, visited, 401)
+    id_ = ids.read("spi", request.path.rpartition("/")[2])
+    details = await visited.site.incident(context_of(request).db, id_) if id_ else None
+    if details is None:
+        return missing(request)
+    words, view = words_for(request), visited.site.view
+    body = status.incident(view, visited.place, words, details)
+    # Not kept: a visitor can ask for every incident in every language.
+    return _answer(request, _made(view, body, _HTML, words))
 
 
 def _part(request: web.Request, view: PageView) -> int:
@@ -136,16 +154,16 @@ async def script(request: web.Request) -> web.Response:
     return await _open(request, "script", lambda *_: status.script(), _SCRIPT)
 
 
-async def met(request: web.Request) -> Met | None:
+async def visited_page(request: web.Request) -> VisitedPage | None:
     """The page that the path or the domain names."""
-    if MET in request:
-        return request[MET]
+    if VISITED in request:
+        return request[VISITED]
     slug, context = request.match_info["slug"], context_of(request)
     if not is_slug(slug):
         return None
     site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now())
     mails = context.transport.mailer is not None
-    return Met(site, addresses.under(context.public_url, slug, mails=mails)) if site else None
+    return VisitedPage(site, addresses.under(context.public_url, slug, mails=mails)) if site else None
 
 
 def may_enter(request: web.Request, site: CachedPage) -> bool:
@@ -159,12 +177,16 @@ def may_enter(request: web.Request, site: CachedPage) -> bool:
     return admits(shown, page.id, page.password, context_of(request).now())
 
 
-def form(request: web.Request, found: Met, code: int, fault: str = "") -> web.Response:
+def form(request: web.Request, visited: VisitedPage, code: int, fault: str = "") -> web.Response:
     """The password form; *fault*: key of the error text."""
     words = words_for(request)
     error = getattr(words, fault) if fault else ""
     text = _text(
-        found, f"login {fault}", lambda view, place, _: status.login(view, place, words, error), _HTML, words
+        visited,
+        f"login {fault}",
+        lambda view, place, _: status.login(view, place, words, error),
+        _HTML,
+        words,
     )
     answer = _answer(request, text, conditional=False)
     answer.set_status(code)
@@ -204,28 +226,32 @@ async def _for_programs(
 
 
 async def _guarded(request: web.Request, name: str, draw: Draw, kind: str, words: Words) -> web.Response:
-    found = await met(request)
-    if found is None:
+    visited = await visited_page(request)
+    if visited is None:
         return missing(request)
-    if not may_enter(request, found.site):
-        return form(request, found, 401)
-    return _answer(request, _text(found, name, draw, kind, words))
+    if not may_enter(request, visited.site):
+        return form(request, visited, 401)
+    return _answer(request, _text(visited, name, draw, kind, words))
 
 
 async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.Response:
-    found = await met(request)
-    return missing(request) if found is None else _answer(request, _text(found, name, draw, kind, ENGLISH))
+    visited = await visited_page(request)
+    return (
+        missing(request) if visited is None else _answer(request, _text(visited, name, draw, kind, ENGLISH))
+    )
 
 
-def _text(found: Met, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
-    site, place = found.site, found.place
+def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
+    site, place = visited.site, visited.place
     key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
         view = site.view
-        fading = (iso(view.at), words.moment(view.at))
-        body = draw(view, place, words)
-        known = site.texts[key] = text_of(body, _headers(view, kind), view.at, fading)
+        known = site.texts[key] = _made(view, draw(view, place, words), kind, words)
     return known
+
+
+def _made(view: PageView, body: str, kind: str, words: Words) -> CachedBody:
+    return text_of(body, _headers(view, kind), view.at, (iso(view.at), words.moment(view.at)))
 
 
 def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True) -> web.Response:

@@ -17,7 +17,15 @@ from collector.platform.fields import is_email
 from collector.platform.pace import PaceLimiter
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
-from collector.status_pages.api.public import PUBLIC, Met, form, may_enter, met, missing, words_for
+from collector.status_pages.api.public import (
+    PUBLIC,
+    VisitedPage,
+    form,
+    may_enter,
+    missing,
+    visited_page,
+    words_for,
+)
 from collector.status_pages.core.fields import MAX_COMPONENTS
 from collector.status_pages.service import subscriptions as service
 from collector.status_pages.service.subscriptions import Subscription
@@ -53,27 +61,27 @@ def askers() -> PaceLimiter:
 
 async def ask(request: web.Request) -> web.Response:
     """GET: the subscription form."""
-    found = await _entered(request)
-    if isinstance(found, web.Response):
-        return found
-    return _page(subscription.asking(found.site.view, found.place, words_for(request)))
+    visited = await _entered(request)
+    if isinstance(visited, web.Response):
+        return visited
+    return _page(subscription.asking(visited.site.view, visited.place, words_for(request)))
 
 
 async def begin(request: web.Request) -> web.Response:
     """POST: send a confirmation link to an address; the response is the same for every address."""
-    found = await _entered(request)
-    if isinstance(found, web.Response):
-        return found
-    context, words, view = context_of(request), words_for(request), found.site.view
+    visited = await _entered(request)
+    if isinstance(visited, web.Response):
+        return visited
+    context, words, view = context_of(request), words_for(request), visited.site.view
     email = (await _fields(request)).get("email", [""])[0].strip()
     if len(email) > _LONGEST or not (is_email(email) and is_address(email)):
-        return _page(subscription.asking(view, found.place, words, bad=email[:_LONGEST]), 400)
+        return _page(subscription.asking(view, visited.place, words, bad=email[:_LONGEST]), 400)
     if not request.app[ASKERS].admit(network(address(request)), time.monotonic()):
-        return _page(subscription.asking(view, found.place, words, fault=words.too_often), 429)
+        return _page(subscription.asking(view, visited.place, words, fault=words.too_often), 429)
     await service.begin(
         context.db, context.keyring, view.page.team_id, view.page.id, email, words.tag, context.now()
     )
-    return _page(subscription.sent(view, found.place, words, email))
+    return _page(subscription.sent(view, visited.place, words, email))
 
 
 async def show_confirm(request: web.Request) -> web.Response:
@@ -96,8 +104,8 @@ async def choose(request: web.Request) -> web.Response:
     preferences = {name: name in sent for name in ("incidents", "maintenance")}
     components = [id_ for text in sent.get("component", []) if (id_ := ids.read("comp", text))]
     context, text = context_of(request), request.match_info["token"]
-    found = await service.choose(context.db, context.keyring, text, preferences, components, context.now())
-    return await _shown(request, found, subscription.saved)
+    known = await service.choose(context.db, context.keyring, text, preferences, components, context.now())
+    return await _shown(request, known, subscription.saved)
 
 
 async def show_leave(request: web.Request) -> web.Response:
@@ -122,27 +130,27 @@ def _link(request: web.Request) -> tuple[Db, Keyring, str, datetime]:
 
 
 async def _shown(
-    request: web.Request, found: Subscription | None, draw: Draw, gone: int = 404
+    request: web.Request, known: Subscription | None, draw: Draw, gone: int = 404
 ) -> web.Response:
-    """Render *found* with *draw* in its page's style; *gone*: HTTP status if there is no subscription."""
+    """Render *known* with *draw* in its page's style; *gone*: HTTP status if there is no subscription."""
     context = context_of(request)
-    slug = found.page.slug if found else ""
-    site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now()) if found else None
-    if found is None or site is None:
+    slug = known.page.slug if known else ""
+    site = await request.app[PUBLIC].sites.find(context.db, "slug", slug, context.now()) if known else None
+    if known is None or site is None:
         answer = missing(request)
         answer.text = subscription.gone(words_for(request))
         answer.set_status(gone)
         return answer
     place = addresses.under(context.public_url, slug)
-    return _page(draw(found, site.view, place, words_for(request)))
+    return _page(draw(known, site.view, place, words_for(request)))
 
 
-async def _entered(request: web.Request) -> Met | web.Response:
+async def _entered(request: web.Request) -> VisitedPage | web.Response:
     """The page of the path, or the response to send instead."""
-    found = await met(request)
-    if found is None or context_of(request).transport.mailer is None:
+    visited = await visited_page(request)
+    if visited is None or context_of(request).transport.mailer is None:
         return missing(request)
-    return found if may_enter(request, found.site) else form(request, found, 401)
+    return visited if may_enter(request, visited.site) else form(request, visited, 401)
 
 
 async def _fields(request: web.Request) -> dict[str, list[str]]:

@@ -35,8 +35,8 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await status_pages.page(context_of(request).db, caller(request).team_id, limit, offset)
-    items = [_item(request, known) for known in found]
+    rows, total = await status_pages.page(context_of(request).db, caller(request).team_id, limit, offset)
+    items = [_item(request, known) for known in rows]
     return pages.answer(request, at, items, total) if at else ok({"data": items})
 
 
@@ -92,7 +92,7 @@ def _id(request: web.Request) -> UUID:
 
 async def _found(request: web.Request) -> UUID:
     """The id of the page in the path, if it exists: 404 takes precedence over other errors."""
-    return (await status_pages.found(context_of(request).db, caller(request).team_id, _id(request))).id
+    return (await status_pages.existing(context_of(request).db, caller(request).team_id, _id(request))).id
 
 
 def _whole(request: web.Request, known: StatusPageDetails) -> PageAnswer:

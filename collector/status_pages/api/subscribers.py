@@ -15,19 +15,19 @@ from collector.status_pages.service.subscribers import WHAT, SubscriberDetails
 
 async def list_(request: web.Request) -> web.Response:
     context = context_of(request)
-    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
+    page = await status_pages.existing(context.db, caller(request).team_id, page_id(request))
     query = Query(request)
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await subscribers.page(context.db, context.keyring, page.team_id, page.id, limit, offset)
-    items = [_shown(request, known) for known in found]
+    rows, total = await subscribers.page(context.db, context.keyring, page.team_id, page.id, limit, offset)
+    items = [_shown(request, known) for known in rows]
     return pages.answer(request, at, items, total) if at else ok({"data": items, "meta": {"total": total}})
 
 
 async def add(request: web.Request) -> web.Response:
     context = context_of(request)
-    page = await status_pages.found(context.db, caller(request).team_id, page_id(request))
+    page = await status_pages.existing(context.db, caller(request).team_id, page_id(request))
     known = await subscribers.add(
         context.db,
         context.keyring,

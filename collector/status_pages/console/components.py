@@ -35,7 +35,7 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
+    row = await status_pages.existing(context_of(request).db, visitor(request).team_id, page_id(request))
     return await _drawn(request, row.id, {}, {})
 
 
@@ -117,7 +117,7 @@ async def _drawn(
     form = choice.put(
         forms.build(ComponentSettings, shown, faults, leave_out=_LEFT_OUT, options=options), "monitorId"
     )
-    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_)
+    row = await status_pages.existing(context_of(request).db, visitor(request).team_id, page_)
     here = path(page_)
     return page(
         request,

@@ -48,7 +48,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
     context, team_id, number = context_of(request), visitor(request).team_id, common.asked(request)
     row = await _page(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await incidents.page(
+    rows, total = await incidents.page(
         context.db, team_id, row.id, PageIncidentFilter(), common.PER_PAGE, offset
     )
     return page(
@@ -56,7 +56,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         "status_page_incidents.html.j2",
         row=row,
         here=path(row.id),
-        rows=found,
+        rows=rows,
         at=common.at(request, number, total),
         words=ENGLISH,
     )
@@ -218,7 +218,7 @@ def _part(request: web.Request) -> tuple[UUID, UUID]:
 
 async def _page(request: web.Request) -> StatusPage:
     """The page in the path. Raises NotFound."""
-    return await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
+    return await status_pages.existing(context_of(request).db, visitor(request).team_id, page_id(request))
 
 
 async def _known(request: web.Request) -> PageIncidentDetails:

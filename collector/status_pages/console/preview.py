@@ -72,7 +72,7 @@ def _answer(view: PageView, text: str, styles: str) -> web.Response:
 async def _view(request: web.Request) -> PageView:
     """Load the page. Raises NotFound."""
     context = context_of(request)
-    row = await status_pages.found(context.db, visitor(request).team_id, page_id(request))
+    row = await status_pages.existing(context.db, visitor(request).team_id, page_id(request))
     view = await status_pages_view.load(context.db, "slug", row.slug, context.now())
     if view is None or view.page.id != row.id:  # its address was changed at this very moment
         raise NotFound(f"{WHAT} not found")

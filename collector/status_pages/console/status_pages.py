@@ -35,10 +35,10 @@ async def list_(request: web.Request) -> web.StreamResponse:
     """List the pages, newest first."""
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await status_pages.page(
+    rows, total = await status_pages.page(
         context_of(request).db, visitor(request).team_id, common.PER_PAGE, offset
     )
-    return page(request, "status_pages.html.j2", rows=found, at=common.at(request, number, total))
+    return page(request, "status_pages.html.j2", rows=rows, at=common.at(request, number, total))
 
 
 async def show(request: web.Request) -> web.StreamResponse:
@@ -80,14 +80,14 @@ async def create(request: web.Request) -> web.StreamResponse:
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
-    row = await status_pages.found(context_of(request).db, visitor(request).team_id, page_id(request))
+    row = await status_pages.existing(context_of(request).db, visitor(request).team_id, page_id(request))
     return _drawn(request, status_pages.settable(row), {}, row)
 
 
 async def update(request: web.Request) -> web.StreamResponse:
     """Update the page; an empty password field keeps the password."""
     context, form = context_of(request), await posted(request)
-    row = await status_pages.found(context.db, visitor(request).team_id, page_id(request))
+    row = await status_pages.existing(context.db, visitor(request).team_id, page_id(request))
     sent = read.body(PageSettings, form)
     try:
         known = await status_pages.update(

@@ -67,15 +67,15 @@ async def _drawn(
 ) -> web.Response:
     """Render the list, newest first, without webhook secrets: those cannot be read again."""
     context, team_id, number = context_of(request), visitor(request).team_id, common.asked(request)
-    row = await status_pages.found(context.db, team_id, page_id(request))
+    row = await status_pages.existing(context.db, team_id, page_id(request))
     offset = (number - 1) * common.PER_PAGE
-    found, total = await subscribers.page(
+    rows, total = await subscribers.page(
         context.db, context.keyring, team_id, row.id, common.PER_PAGE, offset
     )
     seen = await components.all_(context.db, team_id, row.id, context.now())
     options = [(ids.show("comp", one.row.id), one.row.name) for one in seen]
     names = dict(options)
-    lines = [subscriber(known, whole=False) for known in found]
+    lines = [subscriber(known, whole=False) for known in rows]
     return page(
         request,
         "status_page_subscribers.html.j2",

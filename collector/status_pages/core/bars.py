@@ -31,13 +31,13 @@ class Bar:
 def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
     """Bars of the last days, oldest first; *days*: their uptimes in percent, None where there is no data."""
     shift = DAYS - len(days)
-    found = []
+    drawn = []
     for _, run in groupby(enumerate(days, start=shift), key=lambda each: (_level(each[1][1]), each[1][1])):
         alike = list(run)
         first, (since, share) = alike[0]
         width = len(alike) * _STEP - 1
-        found.append(Bar(first * _STEP, width, _level(share), since, alike[-1][1][0], share))
-    return found
+        drawn.append(Bar(first * _STEP, width, _level(share), since, alike[-1][1][0], share))
+    return drawn
 
 
 def percent(share: float | None) -> str:

@@ -38,11 +38,11 @@ def managing(secret: bytes, subscriber_id: UUID) -> str:
 
 def read(text: str) -> SubscriberLink | None:
     """Parse *text* without verifying it; use `holds` for that."""
-    found = _FORM.fullmatch(text)
-    subscriber_id = ids.read("sub", found[1]) if found else None
-    if found is None or subscriber_id is None:
+    match = _FORM.fullmatch(text)
+    subscriber_id = ids.read("sub", match[1]) if match else None
+    if match is None or subscriber_id is None:
         return None
-    return SubscriberLink(subscriber_id, int(found[2] or 0), found[3])
+    return SubscriberLink(subscriber_id, int(match[2] or 0), match[3])
 
 
 def holds(link: SubscriberLink, secret: bytes) -> bool:

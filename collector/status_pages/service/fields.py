@@ -66,9 +66,9 @@ def when(text: str | None) -> datetime | None:
 
 def named(key: str, listed: Any, known: Collection[UUID]) -> tuple[list[UUID], dict[str, str]]:
     """The *listed* components, each once, and errors for those that the page does not have."""
-    found = references.many("comp", key, listed)
-    return list(dict.fromkeys(found.values())), references.strangers(
-        found, known, "the page has no such component"
+    by_key = references.many("comp", key, listed)
+    return list(dict.fromkeys(by_key.values())), references.strangers(
+        by_key, known, "the page has no such component"
     )
 
 

@@ -92,7 +92,7 @@ async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[li
     return [StatusPageDetails(row, counts[row.id], row.id in answering) for row in rows], total
 
 
-async def found(db: Db, team_id: int, id_: UUID) -> StatusPage:
+async def existing(db: Db, team_id: int, id_: UUID) -> StatusPage:
     """The row of the page. Raises NotFound."""
     async with db.connection() as tx:
         return there(await table.get(tx, team_id, id_))
@@ -187,7 +187,7 @@ async def _hashed_anew(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -
         or "password" in asked_for(PageSettings, {"password": password}, {}).faults
     ):
         return None
-    await found(db, who.team_id, id_)
+    await existing(db, who.team_id, id_)
     return await _hashed(who, password)
 
 

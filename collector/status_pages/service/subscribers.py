@@ -177,8 +177,8 @@ def known(keyring: Keyring, row: Subscriber) -> SubscriberDetails:
 
 def opened(keyring: Keyring, team_id: int, id_: UUID, sealed: bytes) -> dict[str, Any]:
     """The unsealed fields of a subscriber's webhook: ``url`` and, if there is one, ``signingSecret``."""
-    found: dict[str, Any] = orjson.loads(keyring.open(sealed, _place(team_id, id_)))
-    return found
+    hook: dict[str, Any] = orjson.loads(keyring.open(sealed, _place(team_id, id_)))
+    return hook
 
 
 def link_key(keyring: Keyring, row: Subscriber) -> bytes:
@@ -197,10 +197,10 @@ def opened_link_key(
 
 async def seal_link_keys(tx: Tx, keyring: Keyring, limit: int) -> int:
     """Seal keys that earlier versions stored in plain text; links in sent mails stay valid."""
-    found = await table.unsealed(tx, limit)
+    rows = await table.unsealed(tx, limit)
     sealed = {
         (row.team_id, row.id): _sealed_link_key(keyring, row.team_id, row.id, row.link_key)
-        for row in found
+        for row in rows
         if row.link_key is not None
     }
     if sealed:

@@ -76,21 +76,21 @@ async def find(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscripti
 
 async def lasting(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, but only for the permanent link."""
-    found = await find(db, keyring, text, now)
-    return found if found and found.lasts else None
+    subscription = await find(db, keyring, text, now)
+    return subscription if subscription and subscription.lasts else None
 
 
 async def confirm(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, only for a confirmation link; if it has not expired, confirm the address."""
     async with db.transaction() as tx:
-        found = await _find(tx, keyring, text, now)
-        if found is None or found.lasts:
+        subscription = await _find(tx, keyring, text, now)
+        if subscription is None or subscription.lasts:
             return None
-        if found.over or found.row.verified_at is not None:
-            return found
-        row = replace(found.row, verified_at=now)
+        if subscription.over or subscription.row.verified_at is not None:
+            return subscription
+        row = replace(subscription.row, verified_at=now)
         await table.save(tx, row)
-        return replace(found, row=row)
+        return replace(subscription, row=row)
 
 
 async def choose(
@@ -103,27 +103,27 @@ async def choose(
 ) -> Subscription | None:
     """As `find`, with new preferences; components that the page does not have are left out."""
     async with db.transaction() as tx:
-        found = await _find(tx, keyring, text, now)
-        if found is None or not found.lasts:
+        subscription = await _find(tx, keyring, text, now)
+        if subscription is None or not subscription.lasts:
             return None
-        known = {id_ for id_, _ in found.components}
+        known = {id_ for id_, _ in subscription.components}
         row = replace(
-            found.row,
+            subscription.row,
             preferences=dict(preferences),
             components=[id_ for id_ in dict.fromkeys(components) if id_ in known],
         )
         await table.save(tx, row)
-        return replace(found, row=row)
+        return replace(subscription, row=row)
 
 
 async def leave(db: Db, keyring: Keyring, text: str, now: datetime) -> Subscription | None:
     """As `find`, and end the subscription."""
     async with db.transaction() as tx:
-        found = await _find(tx, keyring, text, now)
-        if found is None or not found.lasts:
+        subscription = await _find(tx, keyring, text, now)
+        if subscription is None or not subscription.lasts:
             return None
-        await table.delete(tx, found.row.team_id, found.row.page_id, found.row.id)
-        return found
+        await table.delete(tx, subscription.row.team_id, subscription.row.page_id, subscription.row.id)
+        return subscription
 
 
 async def _find(tx: Tx, keyring: Keyring, text: str, now: datetime) -> Subscription | None:

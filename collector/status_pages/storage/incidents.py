@@ -143,10 +143,10 @@ async def updates(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, list[
         team_id,
         list(ids),
     )
-    found: dict[UUID, list[Update]] = {id_: [] for id_ in ids}
+    updates_of: dict[UUID, list[Update]] = {id_: [] for id_ in ids}
     for row in rows:
-        found[row["incident_id"]].append(Update(**row))
-    return found
+        updates_of[row["incident_id"]].append(Update(**row))
+    return updates_of
 
 
 async def delete(tx: Tx, team_id: int, page_id: UUID, id_: UUID) -> None:

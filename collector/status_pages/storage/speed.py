@@ -26,7 +26,7 @@ async def hours(tx: Tx, monitors: Sequence[int], since: datetime) -> dict[int, l
         list(monitors),
         since,
     )
-    found: dict[int, list[Hour]] = {}
+    hours_of: dict[int, list[Hour]] = {}
     for row in rows:
-        found.setdefault(row["monitor"], []).append(Hour(row["at"], row["mean_ms"]))
-    return found
+        hours_of.setdefault(row["monitor"], []).append(Hour(row["at"], row["mean_ms"]))
+    return hours_of

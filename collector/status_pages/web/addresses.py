@@ -19,6 +19,14 @@ class PageAddresses:
     fixed: bool = False
     subscribe: str = ""
 
+    def incident(self, id_: str) -> str:
+        """Return the path of the incident's page; in static files, of its place in the history."""
+        return f"{self.base}/history{self.suffix}#{id_}" if self.fixed else f"{self.base}/incidents/{id_}"
+
+    def incident_url(self, id_: str) -> str:
+        """Return the complete URL of `incident`."""
+        return self.url + self.incident(id_).removeprefix(self.base)
+
 
 @lru_cache(maxsize=1_024)
 def under(public_url: str, slug: str, *, mails: bool = False) -> PageAddresses:

@@ -27,7 +27,7 @@ def atom(view: PageView, place: PageAddresses) -> str:
     url = place.url
     newest = max((incident.row.updated_at for incident in view.incidents), default=view.page.created_at)
     entries = "".join(
-        f"<entry><id>{_xml(_link(place, incident))}</id><title>{_xml(incident.row.title)}</title>"
+        f"<entry><id>{_xml(_guid(place, incident))}</id><title>{_xml(incident.row.title)}</title>"
         f'<link href="{_xml(_link(place, incident))}"/>'
         f"<published>{iso(incident.row.published_at)}</published><updated>{iso(incident.row.updated_at)}</updated>"
         f'<content type="text">{_xml(_updates(incident))}</content></entry>\n'
@@ -46,7 +46,7 @@ def rss(view: PageView, place: PageAddresses) -> str:
     url = place.url
     items = "".join(
         f"<item><title>{_xml(incident.row.title)}</title><link>{_xml(_link(place, incident))}</link>"
-        f'<guid isPermaLink="true">{_xml(_link(place, incident))}</guid>'
+        f'<guid isPermaLink="true">{_xml(_guid(place, incident))}</guid>'
         f"<pubDate>{format_datetime(incident.row.published_at.astimezone(UTC), usegmt=True)}</pubDate>"
         f"<description>{_xml(escape(_updates(incident)))}</description></item>\n"
         for incident in view.incidents[:_MOST]
@@ -86,6 +86,11 @@ def _event(incident: PageIncidentDetails, start: datetime, place: PageAddresses)
 
 
 def _link(place: PageAddresses, incident: PageIncidentDetails) -> str:
+    return place.incident_url(ids.show("spi", incident.row.id))
+
+
+def _guid(place: PageAddresses, incident: PageIncidentDetails) -> str:
+    """The identity of an entry: it never changes, or readers would show every entry as new."""
     return f"{place.url}/history{place.suffix}#{ids.show('spi', incident.row.id)}"
 
 

@@ -88,6 +88,11 @@ def history(
     )
 
 
+def incident(view: PageView, place: PageAddresses, words: Words, details: PageIncidentDetails) -> str:
+    """The page of one incident or maintenance."""
+    return render("incident_page.html.j2", view, place, words, incident=details)
+
+
 def widget(view: PageView, place: PageAddresses, words: Words) -> str:
     """The overall status, for embedding in another page."""
     return render("widget.html.j2", view, place, words)
@@ -137,6 +142,7 @@ def render(template: str, view: PageView, place: PageAddresses, words: Words, **
         colour=brand(branding.get("primaryColor"))[0],
         custom=bool(branding.get("customCss")),
         hidden=view.page.visibility != "public",
+        link=lambda id_: place.incident(ids.show("spi", id_)),
         names={seen.row.id: seen.row.name for seen in view.components},
         **more,
     )

@@ -19,6 +19,51 @@
     }
   }
 
+  /* A native title appears by mouse alone: here each bar has one tooltip for mouse and touch. */
+  const tip = document.createElement("p");
+  tip.className = "tip";
+  tip.hidden = true;
+  tip.setAttribute("aria-hidden", "true");
+
+  function prepareBars(within) {
+    for (const title of within.querySelectorAll(".days title")) {
+      title.parentNode.dataset.text = title.textContent;
+      title.remove();
+    }
+  }
+
+  function barAt(days, x) {
+    const box = days.getBoundingClientRect();
+    const place = ((x - box.left) / box.width) * days.viewBox.baseVal.width;
+    return Array.from(days.querySelectorAll("path")).reverse().find((bar) => bar.getBBox().x <= place);
+  }
+
+  function showTip(event) {
+    const days = event.target instanceof Element ? event.target.closest(".days") : null;
+    const text = days && barAt(days, event.clientX)?.dataset.text;
+    tip.hidden = !text;
+    if (!text) return;
+    if (!tip.isConnected) document.body.append(tip);
+    tip.textContent = text;
+    const half = tip.offsetWidth / 2 + 8;
+    const middle = Math.max(half, Math.min(event.clientX, root.clientWidth - half));
+    tip.style.left = `${middle - half + 8 + scrollX}px`;
+    tip.style.top = `${days.getBoundingClientRect().top - tip.offsetHeight - 6 + scrollY}px`;
+  }
+
+  /* Paper cannot be unfolded. */
+  let unfolded = [];
+
+  function unfold() {
+    unfolded = Array.from(document.querySelectorAll("details.group:not([open])"));
+    for (const group of unfolded) group.open = true;
+  }
+
+  function fold() {
+    for (const group of unfolded) group.open = false;
+    unfolded = [];
+  }
+
   function opened(within) {
     return Array.from(within.querySelectorAll("details"), (one) => one.open);
   }
@@ -34,6 +79,8 @@
     const known = Array.from(next.querySelectorAll("details"));
     if (known.length === open.length) known.forEach((one, place) => { one.open ||= open[place]; });
     localise(next);
+    prepareBars(next);
+    tip.hidden = true;
     main.replaceChildren(...next.childNodes);
     document.title = fresh.title;
     if (focused >= 0) main.querySelectorAll("summary, a")[focused]?.focus({ preventScroll: true });
@@ -88,6 +135,10 @@
   }
 
   localise(document);
+  prepareBars(document);
+  for (const name of ["pointerdown", "pointermove"]) document.addEventListener(name, showTip);
+  addEventListener("beforeprint", unfold);
+  addEventListener("afterprint", fold);
   /* Only what tells how all is changes by itself: never a form, nor what came of one. */
   if (document.querySelector(".as-of, .widget")) {
     setTimeout(turn, EVERY_MS);
