@@ -8,7 +8,7 @@ import pytest
 
 from collector.monitors.service import creation
 from collector.monitors.service.fields import for_create
-from collector.monitors.service.monitors import SavedMonitor, 
+from collector.monitors.service.monitors import SavedMonitor
 from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
