@@ -66,10 +66,12 @@ class PingReceiver:
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
-    async def store_overdue(self, tx: Tx, found: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+    async def store_overdue(self, tx: Tx, findings: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
         """Store overdue findings, (monitor, finding) each; return the function to call after the commit."""
         try:
-            written = await self._pushes.write(tx, [result(monitor, said) for monitor, said in found])
+            written = await self._pushes.write(
+                tx, [result(monitor, finding) for monitor, finding in findings]
+            )
         except BaseException:
             self._pushes.forget()
             raise
@@ -77,12 +79,12 @@ class PingReceiver:
 
     async def _carry_out(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
         """Commit good pings of healthy jobs together, then all others, of which bad ones fail alone."""
-        good = await self._commit_good([one for one in group if one.ping.sign is PingSignal.GOOD])
-        others = {id(one): self._others.add(one) for one in group if id(one) not in good}
+        good = await self._commit_good([ping for ping in group if ping.ping.sign is PingSignal.GOOD])
+        others = {id(ping): self._others.add(ping) for ping in group if id(ping) not in good}
         with suppress(Exception):  # the failure is the answer of those pings
-            while not all(one.done() for one in others.values()):
+            while not all(done.done() for done in others.values()):
                 await self._others.turn()
-        return [good[id(one)] if id(one) in good else _answer(others[id(one)]) for one in group]
+        return [good[id(ping)] if id(ping) in good else _answer(others[id(ping)]) for ping in group]
 
     async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
         """Take pings that affect only their own rows, one per key, by one statement.
@@ -91,27 +93,27 @@ class PingReceiver:
         """
         if not group:
             return {}
-        first = {one.key_hash: one for one in reversed(group)}
+        first = {ping.key_hash: ping for ping in reversed(group)}
         good = [Good(key, heartbeat.run_time(first[key].ping)) for key in sorted(first)]
         async with self._db.transaction() as tx:
             await locks.begin(tx)
             now = self._moment()
             taken = await heartbeats.take_good(tx, good, _RATE, secrets.randbits(15), now)
             bodies = [
-                (one.monitor, now, one.n, clean_body(body))
-                for one in taken
-                if (body := first[one.key_hash].body)
+                (beat.monitor, now, beat.n, clean_body(body))
+                for beat in taken
+                if (body := first[beat.key_hash].body)
             ]
             if bodies:
                 await ping_bodies.keep(tx, bodies)
-            await self._pushes.mark_good(tx, [(one.monitor, one.ms) for one in taken])
+            await self._pushes.mark_good(tx, [(beat.monitor, beat.ms) for beat in taken])
         self._pushes.count(len(taken))
-        return {id(first[one.key_hash]): one.ahead_s for one in taken}
+        return {id(first[beat.key_hash]): beat.ahead_s for beat in taken}
 
     async def _commit(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
         try:
             async with self._db.transaction() as tx:
-                known = await heartbeats.lock(tx, sorted({one.key_hash for one in group}))
+                known = await heartbeats.lock(tx, sorted({ping.key_hash for ping in group}))
                 taken = _taken(group, known, self._moment())
                 if not taken.pings:
                     return taken.answers
@@ -132,23 +134,23 @@ class PingReceiver:
 
 def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: datetime) -> _Taken:
     """Apply these pings in their order."""
-    beats = {key: one.beat for key, one in known.items()}
-    ahead = {key: one.ahead_s for key, one in known.items()}
+    beats = {key: before.beat for key, before in known.items()}
+    ahead = {key: before.ahead_s for key, before in known.items()}
     answers: list[_Answer] = []
     pings, pushed = [], []
-    for one in group:
-        key = one.key_hash
+    for ping in group:
+        key = ping.key_hash
         stepped = pace.step(ahead[key], _RATE) if key in known else None
         answers.append(_too_many() if stepped is None and key in known else stepped)
         if stepped is None:
             continue
         ahead[key] = stepped
-        beats[key], said = heartbeat.take(beats[key], one.ping, known[key].plan, now)
-        pings.append(one)
-        pushed.append(result(known[key].monitor, said))
+        beats[key], finding = heartbeat.take(beats[key], ping.ping, known[key].plan, now)
+        pings.append(ping)
+        pushed.append(result(known[key].monitor, finding))
     moved = [
-        MovedHeartbeat(found, beats[key], heartbeat.awaited(beats[key], found.plan), ahead[key])
-        for key, found in known.items()
+        MovedHeartbeat(before, beats[key], heartbeat.awaited(beats[key], before.plan), ahead[key])
+        for key, before in known.items()
     ]
     return _Taken(answers, moved, pings, pushed)
 
@@ -159,20 +161,20 @@ def _answer(done: "asyncio.Future[float | None]") -> _Answer:
 
 
 def _too_many() -> Limited:
-    said = f"A monitor takes {_RATE.per_second:g} pings a second, {_RATE.burst} at once"
-    return Limited(said, retry_after=1)
+    limit = f"A monitor takes {_RATE.per_second:g} pings a second, {_RATE.burst} at once"
+    return Limited(limit, retry_after=1)
 
 
-def result(monitor: int, said: Finding) -> Pushed:
+def result(monitor: int, finding: Finding) -> Pushed:
     """Return a finding as a result to store."""
-    return Pushed(monitor, said.status, said.at, said.ms, said.code, said.error)
+    return Pushed(monitor, finding.status, finding.at, finding.ms, finding.code, finding.error)
 
 
 async def _keep_bodies(tx: Tx, taken: _Taken, ties: Sequence[int | None]) -> None:
     bodies = [
-        (result.monitor, result.at, n, clean_body(one.body))
-        for one, result, n in zip(taken.pings, taken.pushed, ties, strict=True)
-        if one.body and n is not None
+        (result.monitor, result.at, n, clean_body(ping.body))
+        for ping, result, n in zip(taken.pings, taken.pushed, ties, strict=True)
+        if ping.body and n is not None
     ]
     if bodies:
         await ping_bodies.keep(tx, bodies)

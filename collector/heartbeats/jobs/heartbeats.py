@@ -23,19 +23,21 @@ class HeartbeatSweeper(OverdueSweeper):
         self._receiver = receiver
 
     async def _sweep(self, tx: Tx, since: datetime, now: datetime) -> tuple[int, Settle | None]:
-        found = await heartbeats.due(tx, now, AT_ONCE)
-        return len(found), await self._look(tx, found, since, now) if found else None
+        due = await heartbeats.due(tx, now, AT_ONCE)
+        return len(due), await self._check(tx, due, since, now) if due else None
 
-    async def _look(
-        self, tx: Tx, found: Sequence[Heartbeat], since: datetime, now: datetime
-    ) -> Settle | None:
-        oldest = min([now, *(at for one in found for at in (*one.beat.runs.values(), one.beat.base) if at)])
-        deaf = await downtimes(tx, [one.monitor for one in found], oldest, since, now)
+    async def _check(self, tx: Tx, due: Sequence[Heartbeat], since: datetime, now: datetime) -> Settle | None:
+        oldest = min(
+            [now, *(at for before in due for at in (*before.beat.runs.values(), before.beat.base) if at)]
+        )
+        deaf = await downtimes(tx, [before.monitor for before in due], oldest, since, now)
         moved, late = [], []
-        for one in found:
-            beat, said, due_at = heartbeat.check_overdue(one.beat, one.plan, deaf[one.monitor], now)
-            moved.append(MovedHeartbeat(one, beat, due_at, one.ahead_s))
-            if said is not None:
-                late.append((one.monitor, said))
+        for before in due:
+            beat, finding, due_at = heartbeat.check_overdue(
+                before.beat, before.plan, deaf[before.monitor], now
+            )
+            moved.append(MovedHeartbeat(before, beat, due_at, before.ahead_s))
+            if finding is not None:
+                late.append((before.monitor, finding))
         await heartbeats.save(tx, moved)
         return await self._receiver.store_overdue(tx, late) if late else None
