@@ -18,6 +18,7 @@ from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
+from collector.platform.answer_json import as_json
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
 from collector.web3.core import events as of_chains
@@ -134,7 +135,7 @@ async def system_actions(tx: Tx, actions: Sequence[SystemAction], now: datetime)
             action.kind,
             payloads.incident(
                 action.kind,
-                shown(incidents[action.team_id, action.incident_id], now),
+                as_json(shown(incidents[action.team_id, action.incident_id], now)),
                 SYSTEM,
                 monitor=action.about,
                 note=None,
@@ -158,7 +159,7 @@ def by_hand(
     kind = f"{payloads.INCIDENT}.{action}"
     payload = payloads.incident(
         kind,
-        shown(incident, now),
+        as_json(shown(incident, now)),
         actor.shown,
         monitor=of_row(monitor, _standing(monitor)) if monitor else None,
         note=_note(incident.id, note) if note else None,
