@@ -4,6 +4,7 @@ An optional sixth one is the number of days until the certificate expires.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import floor
 
 from shared.results import Phases
@@ -18,7 +19,7 @@ def pack(phases: Phases, days_left: float | None = None) -> bytes:
     ones are left out. Days without any phase are dropped: every certificate takes time to arrive.
     """
     us = (phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us)
-    packed = _varints(0 if one is None else (one + 50) // 100 + 1 for one in us)
+    packed = _varints([0 if one is None else (one + 50) // 100 + 1 for one in us])
     if days_left is None or not any(packed):
         return packed.rstrip(b"\0")
     days = min(max(floor(days_left), -_MOST_DAYS), _MOST_DAYS)
@@ -62,11 +63,15 @@ def _days(value: int) -> int | None:
 
 
 def _varints(values: Iterable[int]) -> bytes:
+    return b"".join(map(_varint, values))
+
+
+# Durations of a target repeat, to a tenth of a millisecond.
+@lru_cache(1_024)
+def _varint(value: int) -> bytes:
     out = bytearray()
-    for value in values:
-        left = value
-        while left > 127:
-            out.append(left & 127 | 128)
-            left >>= 7
-        out.append(left)
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
     return bytes(out)
