@@ -29,6 +29,7 @@ from collector.notifications.jobs.channel_alarms import Flags
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.notifications.service import outside_mails
+from collector.overview.service import wall_links
 from collector.platform.access import Actor
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
@@ -230,6 +231,8 @@ async def _people(here: Everything) -> None:
     await here.probes.run(
         "UPDATE users SET invited_until = now() - interval '1 day' WHERE email = 'the-viewer@example.com'"
     )
+    wall = await wall_links.create(context.db, who, {"name": "Lobby"}, now)
+    here.links["wall"] = wall.secret
     for permission in ("read-only", "read-write", "admin"):
         asked = {"name": f"{permission} robot", "permission": permission, "expiresIn": "30d"}
         made = await here.made("/v1/tokens", asked)

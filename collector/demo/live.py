@@ -24,7 +24,8 @@ _READ_EVERY: Final = timedelta(seconds=30)
 # In each such span some monitor fails, for less than the span.
 _TROUBLE_EVERY: Final = timedelta(minutes=12)
 _TROUBLE: Final = timedelta(minutes=4)
-_ERROR: Final = "HTTP 503: expected 200-299"
+# No planned outage has this one.
+_ERROR: Final = "HTTP 500: expected 200-299"
 
 
 class LiveWorld:

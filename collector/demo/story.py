@@ -81,11 +81,12 @@ class Story:
         reporting = [one.name for one in planned if one.name not in fleet.NEW]
         self._at(self._simulation.now() + 11 * _MINUTE, partial(self._report_all, reporting))
         self._plan(planned, now)
-        for at, step in sorted(self._steps, key=lambda step: step[0]):
+        past_steps = [(at, step) for at, step in self._steps if at <= now]
+        for at, step in sorted(past_steps, key=lambda step: step[0]):
             await self._simulation.go_to(at)
             await step()
-        await self._rest(now)
         await self._simulation.go_to(now)
+        await self._silence()
         await self._report_all([name for name in reporting if name not in PAUSED])
 
     def is_well(self, check: AssignedCheck) -> bool:
@@ -105,6 +106,7 @@ class Story:
         for name, days, ago_days in _EXPIRING:
             self._at(now - ago_days * _DAY, partial(self._expire, name, days))
         self._at(now - 200 * _MINUTE, self._gas)
+        self._at(now - 3 * _DAY, self._pause)
         for week in range(1, past.DAYS // 7 + 1):
             self._at(began + week * 7 * _DAY, partial(self._simulation.settle, whole=True))
         for title, ago, over in _RAISED:
@@ -214,13 +216,20 @@ class Story:
         for later, status, message in updates:
             await team.post_update(self._made, id_, status, message, now + later)
 
-    async def _rest(self, now: datetime) -> None:
-        """A few monitors are paused, and two silenced."""
-        where = self._made.team
-        means = ServiceContext(where.db, where.keyring, where.signals, min_interval=1, who=where.admin)
+    async def _pause(self) -> None:
+        """A few monitors are not wanted for now."""
+        team_id, now = self._made.team.team_id, self._simulation.now()
         for name in PAUSED:
-            await monitors.pause(means, where.team_id, self._made.monitors[name], now - 3 * _DAY)
+            await monitors.pause(self._means(), team_id, self._made.monitors[name], now)
+
+    async def _silence(self) -> None:
+        """Nobody wants to hear of two monitors today."""
+        where, now = self._made.team, self._simulation.now()
         for name in SILENCED:
             silence = Silence(duration=6 * 3600, reason="Known, fixed tomorrow")
             id_ = self._made.monitors[name]
-            await monitors.silence(means, where.team_id, id_, silence, where.admin.name, now)
+            await monitors.silence(self._means(), where.team_id, id_, silence, where.admin.name, now)
+
+    def _means(self) -> ServiceContext:
+        where = self._made.team
+        return ServiceContext(where.db, where.keyring, where.signals, min_interval=1, who=where.admin)

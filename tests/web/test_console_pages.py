@@ -28,6 +28,7 @@ PREFIXES: Final = {
     "/settings/users": "usr",
     "/settings/probes/tokens": "tok",
     "/settings/probes": "prb",
+    "/settings/walls": "wall",
     "/settings/account/sessions": "ses",
 }
 STREAMS: Final = {"/events"}
