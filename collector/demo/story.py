@@ -37,8 +37,11 @@ _NEARS: Final = "tls: certificate expires in {} days, 14 are wanted"
 # Name, days left, days since the warning.
 _EXPIRING: Final = (("Certificate cdn.example.com", 9, 5), ("Certificate docs.example.com", 12, 2))
 _GAS: Final = {"current": "251.3", "threshold": "50", "unit": "gwei", "message": "gas costs 251.3 gwei"}
-# Name, and how long ago it began to come and go.
-_FLAPPING: Final = (("Build server API", timedelta(days=11)), ("Chat website", timedelta(minutes=29)))
+# Name, how long ago it began to come and go, and how often it did: one is well again.
+_FLAPPING: Final = (
+    ("Build server API", timedelta(days=11), 10),
+    (fleet.FLAPPING, timedelta(minutes=29), 9),
+)
 _RAISED: Final = (
     ("Customers report wrong prices", timedelta(days=64), True),
     ("Newsletter was sent twice", timedelta(days=23), True),
@@ -49,7 +52,7 @@ _ERROR: Final = "HTTP 502: expected 200-299"
 PAUSED: Final = ("Till 020", "Careers website", "Press website")
 SILENCED: Final = ("Wiki website", "Mail POP3 mail")
 _QUIET: Final = frozenset(
-    (*fleet.NEW, *PAUSED, *(name for name, _ in _FLAPPING), *(name for name, _, _ in _EXPIRING))
+    (*fleet.NEW, *PAUSED, *(name for name, _, _ in _FLAPPING), *(name for name, _, _ in _EXPIRING))
 )
 
 
@@ -98,8 +101,8 @@ class Story:
         calm = [one for one in planned if one.name not in _QUIET]
         for trouble in past.troubles(calm, now, self._random):
             self._plan_trouble(trouble)
-        for name, ago in _FLAPPING:
-            for turn in range(9):
+        for name, ago, turns in _FLAPPING:
+            for turn in range(turns):
                 self._at(
                     now - ago + turn * 3 * _MINUTE, partial(self._change, name, "" if turn % 2 else _ERROR)
                 )
