@@ -13,7 +13,7 @@ from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
 from collector.monitors.console import forms, monitor, monitors, reports
 from collector.notifications import console as channels
-from collector.overview import console as overview
+from collector.overview.console import overview, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
@@ -52,6 +52,8 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
+    ConsolePage("GET", "/wall", wall.own, like("GET", "/v1/monitors")),
+    ConsolePage("GET", "/wall/{secret}", wall.linked, ANYBODY),
     ConsolePage("GET", "/monitors", monitors.list_, like("GET", "/v1/monitors")),
     ConsolePage("POST", "/monitors", forms.create, like("POST", "/v1/monitors")),
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),
@@ -216,6 +218,9 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage(
         "POST", "/settings/probes/{id}/revoke", settings_probes.revoke, like("POST", "/v1/probes/{id}/revoke")
     ),
+    ConsolePage("GET", "/settings/walls", wall.links, READ),
+    ConsolePage("POST", "/settings/walls", wall.create, Permission.READ_WRITE),
+    ConsolePage("POST", "/settings/walls/{id}/end", wall.end, Permission.READ_WRITE),
     ConsolePage("GET", "/settings/audit-log", team.log, like("GET", "/v1/audit-log")),
     ConsolePage("GET", "/settings/about", team.show_about, Permission.ADMIN),
 )
@@ -242,6 +247,7 @@ BESIDE: Final = {
         NavigationLink(label="Users", path="/settings/users"),
         NavigationLink(label="Team", path="/settings/team"),
         NavigationLink(label="Probes", path="/settings/probes"),
+        NavigationLink(label="Wall screens", path="/settings/walls"),
         NavigationLink(label="Audit log", path="/settings/audit-log"),
         NavigationLink(label="About", path="/settings/about"),
     ),

@@ -5,39 +5,33 @@ probe brings, the router and the rules notify, the sender delivers. Rows are dat
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
 from collector.accounts.service import password_links, users
-from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.jobs.watch import Watch
+from collector.demo.simulation import deciding_jobs, exhaust
 from collector.evaluation.ingest.pushes import Pushes
-from collector.evaluation.jobs.certificates import Certificates
-from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
-from collector.evaluation.jobs.unmeasured import Unmeasured
 from collector.evaluation.writer import Submission
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.rollups import Rollups
-from collector.maintenance.jobs.news import MaintenanceNews
 from collector.monitors.service.receivers import key_hash
 from collector.notifications.jobs.channel_alarms import Flags
-from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.notifications.service import outside_mails
+from collector.overview.service import wall_links
 from collector.platform.access import Actor
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
 from collector.probes.jobs.watch import ProbeWatch
 from collector.probes.service import assignments
 from collector.status_pages.core import links as statuspage_links
-from collector.status_pages.jobs.pages import StatusPages
 from collector.status_pages.service.subscribers import opened_link_key
-from collector.web3.jobs import Web3
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.evidence import Evidence
@@ -149,22 +143,9 @@ class Everything:
 
     async def settle(self) -> None:
         """Until nobody has anything to do at this moment."""
-        now, db = self.api.clock, self.db
-        parts: tuple[Callable[[], Awaitable[bool]], ...] = (
-            Holds(db, clock=GivenClock(now)).turn,
-            Certificates(db, clock=GivenClock(now)).turn,
-            MaintenanceNews(db, now=now).turn,
-            Web3(db, clock=GivenClock(now)).turn,
-            Unmeasured(db, clock=GivenClock(now)).turn,
-            StatusPages(db, now=now).turn,
-            Router(db).turn,
-            Evaluator(db, now=now).turn,
-            Router(db).turn,
-        )
+        jobs = deciding_jobs(self.db, GivenClock(self.api.clock))
         for _ in range(3):
-            for turn in parts:
-                while await turn():
-                    pass
+            await exhaust(jobs)
 
     async def deliver(self) -> None:
         """Every delivery that is due gets its next try."""
@@ -231,6 +212,8 @@ async def _people(here: Everything) -> None:
     await here.probes.run(
         "UPDATE users SET invited_until = now() - interval '1 day' WHERE email = 'the-viewer@example.com'"
     )
+    wall = await wall_links.create(context.db, who, {"name": "Lobby"}, now)
+    here.links["wall"] = wall.secret
     for permission in ("read-only", "read-write", "admin"):
         asked = {"name": f"{permission} robot", "permission": permission, "expiresIn": "30d"}
         made = await here.made("/v1/tokens", asked)

@@ -139,6 +139,11 @@ def span(length: timedelta | float) -> str:
     return f"{whole // size} {unit}" + (f" {more} {smaller}" if more else "")
 
 
+def latency(ms: float) -> str:
+    """``326 ms``, and from ten seconds on ``12.5 s``."""
+    return f"{ms:,.0f} ms" if ms < 9_995 else f"{ms / 1000:,.1f} s"
+
+
 def size(count: float) -> str:
     """``1.4 GB``: powers of 1,000."""
     for power, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
@@ -195,6 +200,7 @@ _ENV.filters |= {
     "dated": dated,
     "span": span,
     "size": size,
+    "latency": latency,
     "plural": plural,
     "iso": iso,
     "device": device,

@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from collector.demo import heartbeats, probes, sending, storage, team
+from collector.demo import deliveries, heartbeats, probes, storage, team
 from collector.demo.core import fleet, past
 from collector.demo.core.fleet import PlannedMonitor
 from collector.demo.core.numbers import Span, ms_of
@@ -45,7 +45,7 @@ async def fill(where: Team, now: datetime) -> DemoTeam:
     await story.play(planned, now)
     jobs = [check for one in planned if one.type == "heartbeat" for check in checks[one.name]]
     await heartbeats.ping(db, where.team_id, filter(story.is_well, jobs), simulation)
-    await sending.deliver(db, where.team_id, random)
+    await deliveries.deliver(db, where.team_id, random)
     known = {name: of_one for name, of_one in checks.items() if name not in fleet.NEW}
     history = History(db, where.team_id, planned, times, now, random)
     await history.write(known, await _away(made, planned))

@@ -24,7 +24,10 @@ _READ_EVERY: Final = timedelta(seconds=30)
 # In each such span some monitor fails, for less than the span.
 _TROUBLE_EVERY: Final = timedelta(minutes=12)
 _TROUBLE: Final = timedelta(minutes=4)
-_ERROR: Final = "HTTP 503: expected 200-299"
+_FLAPS_EVERY: Final = timedelta(minutes=3)
+_FLAPS: Final = "HTTP 502: expected 200-299"
+# No planned outage has this one.
+_ERROR: Final = "HTTP 500: expected 200-299"
 
 
 class LiveWorld:
@@ -115,12 +118,16 @@ class LiveWorld:
 
     def _error(self, one: AssignedCheck, now: datetime) -> str:
         """What was down when the world was filled stays so; something else fails for a while."""
+        if one.name == fleet.FLAPPING:
+            return _FLAPS if (now - EPOCH) // _FLAPS_EVERY % 2 else ""
         if one.failing and one.error != _ERROR:
             return one.error
         return _ERROR if self._unlucky(now) == one.name else ""
 
     def _turns(self, one: AssignedCheck, now: datetime) -> bool:
         """Whether a failing monitor is checked again at once, or has just recovered."""
+        if one.name == fleet.FLAPPING:
+            return (now - EPOCH) % _FLAPS_EVERY < _TROUBLE / 8
         return self._unlucky(now) == one.name or (one.failing and one.error == _ERROR)
 
     def _unlucky(self, now: datetime) -> str:

@@ -37,8 +37,11 @@ _NEARS: Final = "tls: certificate expires in {} days, 14 are wanted"
 # Name, days left, days since the warning.
 _EXPIRING: Final = (("Certificate cdn.example.com", 9, 5), ("Certificate docs.example.com", 12, 2))
 _GAS: Final = {"current": "251.3", "threshold": "50", "unit": "gwei", "message": "gas costs 251.3 gwei"}
-# Name, and how long ago it began to come and go.
-_FLAPPING: Final = (("Build server API", timedelta(days=11)), ("Chat website", timedelta(minutes=29)))
+# Name, how long ago it began to come and go, and how often it did: one is well again.
+_FLAPPING: Final = (
+    ("Build server API", timedelta(days=11), 10),
+    (fleet.FLAPPING, timedelta(minutes=29), 9),
+)
 _RAISED: Final = (
     ("Customers report wrong prices", timedelta(days=64), True),
     ("Newsletter was sent twice", timedelta(days=23), True),
@@ -49,7 +52,7 @@ _ERROR: Final = "HTTP 502: expected 200-299"
 PAUSED: Final = ("Till 020", "Careers website", "Press website")
 SILENCED: Final = ("Wiki website", "Mail POP3 mail")
 _QUIET: Final = frozenset(
-    (*fleet.NEW, *PAUSED, *(name for name, _ in _FLAPPING), *(name for name, _, _ in _EXPIRING))
+    (*fleet.NEW, *PAUSED, *(name for name, _, _ in _FLAPPING), *(name for name, _, _ in _EXPIRING))
 )
 
 
@@ -81,11 +84,12 @@ class Story:
         reporting = [one.name for one in planned if one.name not in fleet.NEW]
         self._at(self._simulation.now() + 11 * _MINUTE, partial(self._report_all, reporting))
         self._plan(planned, now)
-        for at, step in sorted(self._steps, key=lambda step: step[0]):
+        past_steps = [(at, step) for at, step in self._steps if at <= now]
+        for at, step in sorted(past_steps, key=lambda step: step[0]):
             await self._simulation.go_to(at)
             await step()
-        await self._rest(now)
         await self._simulation.go_to(now)
+        await self._silence()
         await self._report_all([name for name in reporting if name not in PAUSED])
 
     def is_well(self, check: AssignedCheck) -> bool:
@@ -97,14 +101,15 @@ class Story:
         calm = [one for one in planned if one.name not in _QUIET]
         for trouble in past.troubles(calm, now, self._random):
             self._plan_trouble(trouble)
-        for name, ago in _FLAPPING:
-            for turn in range(9):
+        for name, ago, turns in _FLAPPING:
+            for turn in range(turns):
                 self._at(
                     now - ago + turn * 3 * _MINUTE, partial(self._change, name, "" if turn % 2 else _ERROR)
                 )
         for name, days, ago_days in _EXPIRING:
             self._at(now - ago_days * _DAY, partial(self._expire, name, days))
         self._at(now - 200 * _MINUTE, self._gas)
+        self._at(now - 3 * _DAY, self._pause)
         for week in range(1, past.DAYS // 7 + 1):
             self._at(began + week * 7 * _DAY, partial(self._simulation.settle, whole=True))
         for title, ago, over in _RAISED:
@@ -214,13 +219,20 @@ class Story:
         for later, status, message in updates:
             await team.post_update(self._made, id_, status, message, now + later)
 
-    async def _rest(self, now: datetime) -> None:
-        """A few monitors are paused, and two silenced."""
-        where = self._made.team
-        means = ServiceContext(where.db, where.keyring, where.signals, min_interval=1, who=where.admin)
+    async def _pause(self) -> None:
+        """A few monitors are not wanted for now."""
+        team_id, now = self._made.team.team_id, self._simulation.now()
         for name in PAUSED:
-            await monitors.pause(means, where.team_id, self._made.monitors[name], now - 3 * _DAY)
+            await monitors.pause(self._means(), team_id, self._made.monitors[name], now)
+
+    async def _silence(self) -> None:
+        """Nobody wants to hear of two monitors today."""
+        where, now = self._made.team, self._simulation.now()
         for name in SILENCED:
             silence = Silence(duration=6 * 3600, reason="Known, fixed tomorrow")
             id_ = self._made.monitors[name]
-            await monitors.silence(means, where.team_id, id_, silence, where.admin.name, now)
+            await monitors.silence(self._means(), where.team_id, id_, silence, where.admin.name, now)
+
+    def _means(self) -> ServiceContext:
+        where = self._made.team
+        return ServiceContext(where.db, where.keyring, where.signals, min_interval=1, who=where.admin)

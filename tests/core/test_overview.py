@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from collector.console.render import percent, span
-from collector.overview.service import verdict
-from collector.overview.storage import TeamCounts
+from collector.overview.service.overview import verdict
+from collector.overview.storage.overview import TeamCounts
 
 WELL = TeamCounts(monitors=3, incidents=0, probes=2, live=2, channels=1, rules=1)
 

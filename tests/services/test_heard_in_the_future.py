@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collector.metrics.storage import agent_metrics
-from collector.overview import storage as overview
+from collector.overview.storage import overview
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
 from collector.probes.service.sessions import accept

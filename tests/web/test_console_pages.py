@@ -28,6 +28,7 @@ PREFIXES: Final = {
     "/settings/users": "usr",
     "/settings/probes/tokens": "tok",
     "/settings/probes": "prb",
+    "/settings/walls": "wall",
     "/settings/account/sessions": "ses",
 }
 STREAMS: Final = {"/events"}
@@ -175,7 +176,7 @@ async def test_the_console_takes_no_token_of_the_api(console: Console) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_page_that_shows_or_changes_something_asks_for_a_session(page: ConsolePage) -> None:
-    open_ = ("/assets/", "/sign-in", "/invitations/", "/reset/", "/setup/", "/forgot", "/confirm/")
+    open_ = ("/assets/", "/sign-in", "/invitations/", "/reset/", "/setup/", "/forgot", "/confirm/", "/wall/")
     if page.needs is None:
         assert page.path.startswith(open_)
     elif page.method == "POST" and not page.path.startswith(("/sign-out", "/settings/account")):

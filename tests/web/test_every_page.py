@@ -91,6 +91,8 @@ CONSOLE: Final[dict[str, Case]] = {
     "/reset/{secret}": Case(lambda here: [f"/reset/{here.links['reset']}"]),
     "/setup/{secret}": Case(lambda here: [f"/setup/{here.links['setup']}"]),
     "/": fixed("/"),
+    "/wall": fixed("/wall"),
+    "/wall/{secret}": Case(lambda here: [f"/wall/{here.links['wall']}"]),
     "/monitors": fixed(
         "/monitors", *(f"/monitors?{q}" for q in ("status=down", "q=none", "status=silenced"))
     ),
@@ -137,6 +139,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/settings/team": fixed("/settings/team"),
     "/settings/probes": fixed("/settings/probes"),
     "/settings/probes/tokens/new": fixed("/settings/probes/tokens/new"),
+    "/settings/walls": fixed("/settings/walls"),
     "/settings/audit-log": fixed(
         "/settings/audit-log", "/settings/audit-log?page=2", "/settings/audit-log?actor=x"
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collector.overview import service
+from collector.overview.service import overview as service
 from tests.api.client import Api
 from tests.web.conftest import PUBLIC_URL
 from tests.web.console_client import Console, Page, served, visiting
@@ -108,3 +108,32 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
         for path in set(re.findall(r'href="(/(?:monitors|incidents|alerting|settings)[^"]*)"', page.text)):
             assert (await admin.get(unescape(path))).status in (200, 404), path
         assert here.monitors["Shop"] in drawn
+
+
+async def test_the_tab_says_how_many_monitors_are_down(api: Api) -> None:
+    async with (
+        everything_happened(api) as here,
+        served(here.api, public_url=PUBLIC_URL) as url,
+        visiting(url, here.api) as console,
+    ):
+        await console.sign_in()
+        down = (await here.api.get("/v1/monitors?status=down&limit=1")).json["meta"]["total"]
+
+        page = await console.get("/")
+        part = await console.get("/", headers={"X-Part": "now"})
+
+    assert f"<title>({down}) Overview · Tocsin</title>" in page.text
+    assert f'data-tab-title="({down}) Overview · Tocsin"' in part.text
+    assert re.search(r'rel="icon"[^>]*bell-bad\.svg', page.text)
+    assert "bell-bad.svg" in part.text
+
+
+async def test_runs_of_jobs_are_no_response_times(console: Console) -> None:
+    body = {"name": "job", "type": "heartbeat", "config": {"expectedInterval": 3600}}
+    id_ = (await console.api.post("/v1/monitors", body)).json["id"]
+    key = (await console.api.get(f"/v1/monitors/{id_}")).json["config"]["pingUrl"].rpartition("/")[2]
+    pushed = await console.api.get(f"/api/push/{key}?status=up&ping=60000")
+    assert (pushed.status, pushed.json["ok"]) == (200, True)
+    await console.sign_in()
+
+    assert "Slowest now" not in (await console.get("/")).words

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from collector.ops.storage import about as table
 from collector.ops.storage.about import DatabaseFacts
-from collector.overview import storage as overview
-from collector.overview.storage import TeamCounts
+from collector.overview.storage import overview
+from collector.overview.storage.overview import TeamCounts
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
 

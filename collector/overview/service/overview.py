@@ -11,8 +11,8 @@ from collector.incidents.service.stats import SEVERITIES
 from collector.incidents.storage.reads import Incident, IncidentFilter
 from collector.maintenance.service import calendar
 from collector.maintenance.service.calendar import UpcomingSpan
-from collector.overview import storage
-from collector.overview.storage import (
+from collector.overview.storage import overview as storage
+from collector.overview.storage.overview import (
     AbsentProbe,
     EndingCertificate,
     GroupCount,
@@ -101,13 +101,13 @@ async def read(db: Db, team_id: int, now: datetime, kinds: Collection[str]) -> O
         absent = await storage.absent_probes(tx, team_id, now, LIVE, _FEW)
         recent = await storage.recent_events(tx, team_id, kinds, _EVENTS)
     open_ = await _open_incidents(db, team_id, now) if counts.incidents else []
-    states = _sum(groups)
+    states = sum_of(groups)
     return Overview(
         counts,
         verdict(counts, states),
         states,
         open_,
-        _grouped(groups, tiles),
+        grouped(groups, tiles),
         await _maintenance(db, team_id, now),
         certificates,
         most_down,
@@ -160,14 +160,14 @@ async def _open_incidents(db: Db, team_id: int, now: datetime) -> list[OpenIncid
     return [OpenIncident(one, incidents.lasted_s(one, now)) for one in found[:_INCIDENTS]]
 
 
-def _sum(groups: Sequence[GroupCount]) -> dict[str, int]:
+def sum_of(groups: Sequence[GroupCount]) -> dict[str, int]:
     sums: dict[str, int] = {}
     for one in groups:
         sums[one.state] = sums.get(one.state, 0) + one.count
     return sums
 
 
-def _grouped(counts: Sequence[GroupCount], tiles: Sequence[Tile]) -> list[MonitorGroup]:
+def grouped(counts: Sequence[GroupCount], tiles: Sequence[Tile]) -> list[MonitorGroup]:
     """Groups by name, what has no group last; in each, what needs somebody first."""
     groups: dict[str, MonitorGroup] = {}
     for one in counts:

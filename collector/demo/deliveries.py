@@ -6,7 +6,7 @@ from typing import Final
 
 from collector.demo import storage
 from collector.demo.core.setup import BROKEN
-from collector.notifications.storage import deliveries
+from collector.notifications.storage import deliveries as table
 from collector.notifications.storage.deliveries import Claimed, Finish
 from collector.platform.delivery import Status
 from collector.platform.storage.db import Db
@@ -21,8 +21,8 @@ async def deliver(db: Db, team_id: int, random: Random) -> int:
     attempts = 0
     while True:
         async with db.transaction() as tx:
-            claimed = await deliveries.claim(tx, _AT_ONCE, _AT_ONCE, {}, mails=_AT_ONCE)
-            await deliveries.finish(tx, [_finish(one, random) for one in claimed])
+            claimed = await table.claim(tx, _AT_ONCE, _AT_ONCE, {}, mails=_AT_ONCE)
+            await table.finish(tx, [_finish(one, random) for one in claimed])
         if not claimed:
             break
         attempts += len(claimed)

@@ -11,8 +11,9 @@ from collector.console.answers import page
 from collector.console.state import visitor
 from collector.events.core import events
 from collector.http.context import context_of
-from collector.overview import service
-from collector.overview.storage import RecentEvent
+from collector.overview.service import overview as service
+from collector.overview.service.overview import Verdict
+from collector.overview.storage.overview import RecentEvent
 from shared import ids
 
 # What happened to the subject, and the colour of it.
@@ -40,6 +41,7 @@ _ENDED: Final[Mapping[str, str]] = {
     events.DEGRADED: "is no longer degraded",
     events.FLAPPING: "stopped flapping",
 }
+_ICONS: Final[Mapping[str, str]] = {"bad": "bell-bad.svg", "warn": "bell-warn.svg"}
 _PAGES: Final[Mapping[str, str]] = {
     "mon": "/monitors/{}",
     "chan": "/alerting/channels/{}",
@@ -69,8 +71,21 @@ async def show(request: web.Request) -> web.StreamResponse:
         seen=seen,
         now=now,
         states=service.STATES,
+        tab_mark=tab_mark(seen.states),
+        tab_icon=tab_icon(seen.verdict),
         recent=[_line(one) for one in seen.events],
     )
+
+
+def tab_mark(states: Mapping[str, int]) -> str:
+    """What stands before a tab's title: how many monitors are down, if any."""
+    down = states.get("down", 0)
+    return f"({down:,}) " if down else ""
+
+
+def tab_icon(verdict: Verdict) -> str:
+    """The icon of a tab, by the verdict."""
+    return _ICONS.get(verdict.tone, "bell.svg")
 
 
 def _line(event: RecentEvent) -> EventLine:

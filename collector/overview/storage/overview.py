@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
+from shared.kinds import RECEIVING
 from shared.results import Status
 
 # A monitor's state as the console colours it. What has no result yet is neither up nor down.
@@ -150,6 +151,46 @@ async def tiles(tx: Tx, team_id: int, states: Collection[str], limit: int) -> li
     return [Tile(**row) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class TroubledMonitor:
+    """*since*: when it came to be in *state*; *error*: of its last result, if that failed."""
+
+    id: UUID
+    name: str
+    group: str
+    state: str
+    since: datetime | None
+    error: str
+
+
+async def troubled(tx: Tx, team_id: int, states: Collection[str], limit: int) -> list[TroubledMonitor]:
+    """Monitors in one of *states*, by the order of these, then the newest first."""
+    rows = await tx.fetch(
+        f"""
+        SELECT id, name, "group", state,
+            CASE state WHEN 'down' THEN down_since WHEN 'degraded' THEN degraded_since
+                WHEN 'flapping' THEN flapping_since ELSE unmeasured_since END AS since, (
+                SELECT coalesce(max(e.text), '') FROM states s JOIN errors e ON e.error = s.last_error
+                WHERE s.monitor = one.monitor
+            ) AS error
+        FROM (
+            SELECT m.monitor, m.id, m.name, coalesce(m.group_name, '') AS "group", m.degraded_since,
+                m.flapping_since, m.unmeasured_since, {_STATE} AS state, coalesce((
+                    SELECT max(o.started_at) FROM outages o
+                    WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at IS NULL
+                ), m.changed_at) AS down_since
+            FROM monitors m WHERE m.team_id = $1
+        ) one
+        WHERE state = ANY ($2)
+        ORDER BY array_position($2::text[], state), since DESC NULLS LAST, lower(name) LIMIT $3
+        """,
+        team_id,
+        list(states),
+        limit,
+    )
+    return [TroubledMonitor(**row) for row in rows]
+
+
 async def most_down(
     tx: Tx, team_id: int, since: datetime, now: datetime, limit: int
 ) -> list[MonitorDowntime]:
@@ -169,15 +210,16 @@ async def most_down(
 
 
 async def slowest(tx: Tx, team_id: int, limit: int) -> list[ResponseTime]:
-    """Monitors that are up with the longest response times, the longest first."""
+    """Monitors that are up with the longest response times, the longest first; those of jobs are none."""
     rows = await tx.fetch(
         """
         SELECT m.id, m.name, avg(s.last_ms)::float AS ms
         FROM monitors m JOIN states s ON s.monitor = m.monitor
         WHERE m.team_id = $1 AND m.paused_at IS NULL AND NOT m.down AND s.last_status = $2 AND s.last_ms > 0
+            AND m.type <> ALL ($4)
         GROUP BY m.id, m.name ORDER BY ms DESC, m.name LIMIT $3
         """,
-        team_id, Status.UP, limit,
+        team_id, Status.UP, limit, list(RECEIVING),
     )  # fmt: skip
     return [ResponseTime(**row) for row in rows]
 
