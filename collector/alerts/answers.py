@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from collector.alerts.core.rule_fields import Conditions, Escalation
+from collector.alerts.core.status import AlertStatus
 from collector.platform.answers import (
     AlertId,
     ChannelId,
@@ -88,7 +89,7 @@ class AlertAnswer:
     """Id of the monitor."""
     monitor_name: MonitorName
     """Name of the monitor."""
-    status: Literal["firing", "acknowledged", "recovered"]
+    status: AlertStatus
     """Whether it fires, is acknowledged (no reminder follows) or has recovered."""
     reason: Reason
     """Condition that held, or the type of a threshold on a chain."""

@@ -9,6 +9,7 @@ from collector.alerts.core import escalation
 from collector.alerts.core.conditions import Reason, RuleFacts, fires, of_web3, undecided
 from collector.alerts.core.escalation import AlertAction, EscalationPolicy, EscalationProgress, NextStep
 from collector.alerts.core.rule_fields import Conditions
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.service import notices
 from collector.alerts.storage.alerts import Alert
 from collector.alerts.storage.rules import RuleRow
@@ -71,7 +72,7 @@ def evaluate_rule(
     *applied* None: the rule is deleted, disabled, or for other monitors; *alert*: what it fired before.
     """
     reason = fires(applied.conditions, applied.facts) if applied else None
-    if alert is not None and alert.status != "recovered":
+    if alert is not None and alert.status != AlertStatus.RECOVERED:
         _go_on(seen, applied, alert, reason, now, writes)
         return
     if alert is not None:
@@ -143,10 +144,10 @@ def _linked(one: LockedMonitor, alert: Alert, now: datetime) -> Alert:
     if incident is None:
         return alert
     taken, status = incident.status == "acknowledged", alert.status
-    if taken and status == "firing":
-        return replace(alert, status="acknowledged", acknowledged_at=now, incident_id=incident.id)
-    if status == "acknowledged" and not taken and _opened_again(incident, alert.acknowledged_at):
-        return replace(alert, status="firing", acknowledged_at=None, acknowledged_by=None)
+    if taken and status == AlertStatus.FIRING:
+        return replace(alert, status=AlertStatus.ACKNOWLEDGED, acknowledged_at=now, incident_id=incident.id)
+    if status == AlertStatus.ACKNOWLEDGED and not taken and _opened_again(incident, alert.acknowledged_at):
+        return replace(alert, status=AlertStatus.FIRING, acknowledged_at=None, acknowledged_by=None)
     return alert if alert.incident_id == incident.id else replace(alert, incident_id=incident.id)
 
 
@@ -170,7 +171,7 @@ def _told(
         _policy(applied.rule),
         EscalationProgress(alert.notified_at, alert.reminded_at, alert.escalations),
         seen.free,
-        acknowledged=alert.status == "acknowledged" and not anew,
+        acknowledged=alert.status == AlertStatus.ACKNOWLEDGED and not anew,
         opened_at=opened_at,
         now=now,
     )
@@ -209,9 +210,9 @@ def _renewed(alert: Alert, reason: Reason) -> Alert:
         # The clock of the collector that announced it may be ahead of ours.
         notified_at=told_at,
     )
-    if alert.status != "acknowledged":
+    if alert.status != AlertStatus.ACKNOWLEDGED:
         return again
-    return replace(again, status="firing", acknowledged_at=None, acknowledged_by=None)
+    return replace(again, status=AlertStatus.FIRING, acknowledged_at=None, acknowledged_by=None)
 
 
 def _tell(
@@ -245,7 +246,7 @@ def _tell(
 def _recovered(
     seen: MonitorSnapshot, applied: Applied | None, alert: Alert, now: datetime, writes: AlertChanges
 ) -> Alert:
-    after = replace(alert, status="recovered", recovered_at=now, due_at=None)
+    after = replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None)
     if alert.notified_at is not None:
         quiet = applied is not None and not applied.rule.notify_on_recovery
         kind = payloads.ALERT_RECOVERED

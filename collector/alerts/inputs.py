@@ -8,6 +8,7 @@ from uuid import UUID
 from collector.alerts.core import conditions as core
 from collector.alerts.core.conditions import CheckSample, FailureRate, LocationChecks, RuleFacts
 from collector.alerts.core.rule_fields import Conditions
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.evaluate import Applied, MonitorSnapshot
 from collector.alerts.jobs import web3
 from collector.alerts.service.rule_fields import conditions_of
@@ -45,7 +46,7 @@ async def gather(
     for one, conditions in asked:
         about = seen[one.monitor]
         before = alerts.get((about.one.team_id, about.one.id), {}).get(one.rule.id)
-        firing = before if before is not None and before.status != "recovered" else None
+        firing = before if before is not None and before.status != AlertStatus.RECOVERED else None
         told = of_chains.get(one.monitor)
         crossed = told.news(one, firing, now) if told else []
         facts = RuleFacts(

@@ -2,6 +2,7 @@
 
 from collector.alerts import answers
 from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
+from collector.alerts.core.status import AlertStatus
 from collector.http.openapi.models import answer, request
 from collector.http.openapi.parts import (
     PAGED,
@@ -61,7 +62,7 @@ OPERATIONS: dict[str, Operation] = {
         summary="List alerts, newest first",
         answer=page(ALERT),
         query=(
-            query("status", choice("firing", "acknowledged", "recovered"), "Only those that stand so"),
+            query("status", choice(*AlertStatus), "Only those that stand so"),
             query("rule_id", id_("rule"), "Only those of this rule"),
             query("monitor_id", id_("mon"), "Only those of this monitor"),
             query("from", moment(), "Fired then or later"),

@@ -18,6 +18,7 @@ from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
+from collector.platform.answer_json import as_json
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
 from collector.web3.core.web3 import ChainAlert
@@ -133,7 +134,7 @@ async def deeds(tx: Tx, done: Sequence[SystemAction], now: datetime) -> list[Eve
             one.kind,
             payloads.incident(
                 one.kind,
-                shown(found[one.team_id, one.incident_id], now),
+                as_json(shown(found[one.team_id, one.incident_id], now)),
                 SYSTEM,
                 monitor=one.about,
                 note=None,
@@ -157,7 +158,7 @@ def by_hand(
     kind = f"{payloads.INCIDENT}.{deed}"
     payload = payloads.incident(
         kind,
-        shown(incident, now),
+        as_json(shown(incident, now)),
         actor.shown,
         monitor=of_row(monitor, _standing(monitor)) if monitor else None,
         note=_note(incident.id, note) if note else None,

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
+from collector.incidents.core.status import IncidentStatus
 from collector.platform.answers import Example, Identifier, IncidentId, MonitorId, Omitted, Person, Warnings
 from collector.platform.monitor import Severity
 
-IncidentStatus = Literal["open", "acknowledged", "resolved"]
 Title = Annotated[str, Example("shop is down")]
 Seconds = Annotated[int, Example(332)]
 Milliseconds = Annotated[float, Example(19.7)]

@@ -1,7 +1,8 @@
 """Incidents: list, read with log and post-mortem, create, acknowledge, resolve, reopen, add notes."""
 
+from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Any
+from typing import Final
 from uuid import UUID
 
 from aiohttp import web
@@ -9,18 +10,39 @@ from aiohttp import web
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, ok, path_id, warned
+from collector.http.request_data import Query, body, ok, path_id
+from collector.incidents.answers import (
+    AcknowledgedIncident,
+    AnsweredHeader,
+    BySeverity,
+    CheckPhases,
+    CreatedIncident,
+    CreatedNote,
+    EvidenceAnswer,
+    IncidentDetails,
+    IncidentEvidence,
+    IncidentGroup,
+    IncidentStats,
+    IncidentTimeline,
+    ListedNote,
+    ReopenedIncident,
+    ResolvedIncident,
+    TimelineEntry,
+)
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS, dates
+from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, incidents, postmortem
 from collector.incidents.service import evidence as incident_evidence
 from collector.incidents.service import stats as incident_stats
+from collector.incidents.storage.evidence import EvidenceRow
 from collector.incidents.storage.reads import IncidentFilter, IncidentLogEntry, IncidentNote
+from collector.platform.answers import Person
 from collector.platform.validation.validation import check, ignored
 from shared import ids
 from shared.clock import EPOCH
 
-_STATUSES = ("open", "acknowledged", "resolved")
+_STATUSES: Final = tuple(IncidentStatus)
 _DEFAULT_RANGE = timedelta(days=30)
 _MOST_GROUPS = 3_660
 
@@ -47,76 +69,93 @@ async def get(request: web.Request) -> web.Response:
     context = context_of(request)
     id_ = path_id(request, "inc", incidents.WHAT)
     incident, notes = await incidents.one(context.db, caller(request).team_id, id_)
-    return ok(
-        {**incidents.shown(incident, context.now()), "notes": [_note(incident.id, note) for note in notes]}
-    )
+    whole = incidents.shown(incident, context.now())
+    shown = {field.name: getattr(whole, field.name) for field in fields(whole)}
+    return ok(IncidentDetails(**shown, notes=[_note(incident.id, note) for note in notes]))
 
 
 async def create(request: web.Request) -> web.Response:
     context = context_of(request)
     sent = incidents.settable(await body(request), NewIncident)
     made, unknown = await actions.raise_(context.db, actor(request), sent, context.now())
-    answer = {
-        "id": ids.show("inc", made.id),
-        "title": made.title,
-        "status": made.status,
-        "severity": made.severity,
-        "createdAt": made.created_at,
-    }
-    place = f"{context.public_url}/v1/incidents/{answer['id']}"
-    return ok(warned(answer, ignored(unknown)), 201, {"Location": place})
+    answer = CreatedIncident(
+        id=ids.show("inc", made.id),
+        title=made.title,
+        status=made.status,
+        severity=made.severity,
+        created_at=made.created_at,
+        warnings=ignored(unknown) or None,
+    )
+    return ok(answer, 201, {"Location": f"{context.public_url}/v1/incidents/{answer.id}"})
 
 
 async def update(request: web.Request) -> web.Response:
     context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(Changes, incidents.settable(await body(request), Changes))
     changed = await actions.change(context.db, actor(request), id_, wanted, context.now())
-    return ok(warned(incidents.shown(changed, context.now()), ignored(unknown)))
+    return ok(replace(incidents.shown(changed, context.now()), warnings=ignored(unknown) or None))
 
 
 async def acknowledge(request: web.Request) -> web.Response:
     context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
-    done = await actions.acknowledge(context.db, actor(request), id_, context.now())
+    who, now = actor(request), context.now()
+    done = await actions.acknowledge(context.db, who, id_, now)
     return ok(
-        {
-            "id": ids.show("inc", id_),
-            "status": done.status,
-            "acknowledgedAt": done.acknowledged_at,
-            "acknowledgedBy": done.acknowledged_by,
-        }
+        AcknowledgedIncident(
+            id=ids.show("inc", id_),
+            status=done.status,
+            acknowledged_at=now,
+            acknowledged_by=Person(**who.shown),
+        )
     )
 
 
 async def resolve(request: web.Request) -> web.Response:
     context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(Resolution, await body(request))
-    now = context.now()
-    done = await actions.resolve(context.db, actor(request), id_, wanted.resolution_note, now)
-    answer = {
-        "id": ids.show("inc", id_),
-        "status": done.status,
-        "resolvedAt": done.resolved_at,
-        "resolvedBy": done.resolved_by,
-        "downtime": incidents.lasted_s(done, now),
-        "resolutionNote": done.resolution_note,
-    }
-    return ok(warned(answer, ignored(unknown)))
+    who, now = actor(request), context.now()
+    done = await actions.resolve(context.db, who, id_, wanted.resolution_note, now)
+    return ok(
+        ResolvedIncident(
+            id=ids.show("inc", id_),
+            status=done.status,
+            resolved_at=now,
+            resolved_by=Person(**who.shown),
+            downtime=incidents.lasted_s(done, now),
+            resolution_note=done.resolution_note,
+            warnings=ignored(unknown) or None,
+        )
+    )
 
 
 async def reopen(request: web.Request) -> web.Response:
     context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(ReopenRequest, await body(request))
-    done = await actions.reopen(context.db, actor(request), id_, wanted.reason, context.now())
-    answer = {"id": ids.show("inc", id_), "status": done.status, "reopenedAt": done.reopened_at}
-    return ok(warned(answer, ignored(unknown)))
+    now = context.now()
+    done = await actions.reopen(context.db, actor(request), id_, wanted.reason, now)
+    return ok(
+        ReopenedIncident(
+            id=ids.show("inc", id_),
+            status=done.status,
+            reopened_at=now,
+            warnings=ignored(unknown) or None,
+        )
+    )
 
 
 async def add_note(request: web.Request) -> web.Response:
     context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(NewNote, await body(request))
     note = await actions.add_note(context.db, actor(request), id_, wanted.text, context.now())
-    answer = {**_note(id_, note), "createdBy": note.created_by}
-    return ok(warned(answer, ignored(unknown)), 201)
+    answer = CreatedNote(
+        id=ids.show("note", note.id),
+        incident_id=ids.show("inc", id_),
+        text=note.text,
+        created_by=Person(**note.created_by),
+        created_at=note.created_at,
+        warnings=ignored(unknown) or None,
+    )
+    return ok(answer, 201)
 
 
 async def stats(request: web.Request) -> web.Response:
@@ -132,19 +171,22 @@ async def stats(request: web.Request) -> web.Response:
         )
     query.done()
     found = await incident_stats.stats(context.db, caller(request).team_id, group, since, until, now)
+    groups = [
+        IncidentGroup(date=one.date.isoformat(), incidents=one.incidents, avg_downtime=one.avg_downtime)
+        for one in found.groups
+    ]
     return ok(
-        {
-            "totalIncidents": found.incidents,
-            "openIncidents": found.unresolved,
-            "mttr": found.mttr,
-            "mtta": found.mtta,
-            "avgDowntime": found.avg_downtime,
-            "bySeverity": found.by_severity,
-            GROUPS[group]: [
-                {"date": one.date.isoformat(), "incidents": one.incidents, "avgDowntime": one.avg_downtime}
-                for one in found.groups
-            ],
-        }
+        IncidentStats(
+            total_incidents=found.incidents,
+            open_incidents=found.unresolved,
+            mttr=found.mttr,
+            mtta=found.mtta,
+            avg_downtime=found.avg_downtime,
+            by_severity=BySeverity(**found.by_severity),
+            by_day=groups if group == "day" else None,
+            by_week=groups if group == "week" else None,
+            by_month=groups if group == "month" else None,
+        )
     )
 
 
@@ -158,13 +200,13 @@ async def post_mortem(request: web.Request) -> web.Response:
 async def evidence(request: web.Request) -> web.Response:
     context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
     kept = await incident_evidence.of_incident(context.db, context.keyring, caller(request).team_id, id_)
-    return ok({"evidence": [{"location": one.location, "timestamp": one.at, **one.saw} for one in kept]})
+    return ok(IncidentEvidence(evidence=[_evidence(one) for one in kept]))
 
 
 async def timeline(request: web.Request) -> web.Response:
     id_ = path_id(request, "inc", incidents.WHAT)
     entries = await incidents.timeline(context_of(request).db, caller(request).team_id, id_)
-    return ok({"events": [_entry(entry) for entry in entries]})
+    return ok(IncidentTimeline(events=[_entry(entry) for entry in entries]))
 
 
 async def _found(request: web.Request) -> UUID:
@@ -174,20 +216,37 @@ async def _found(request: web.Request) -> UUID:
     return id_
 
 
-def _note(incident_id: UUID, note: IncidentNote) -> dict[str, Any]:
-    return {
-        "id": ids.show("note", note.id),
-        "incidentId": ids.show("inc", incident_id),
-        "text": note.text,
-        "createdBy": note.created_by["name"],
-        "createdAt": note.created_at,
-    }
+def _note(incident_id: UUID, note: IncidentNote) -> ListedNote:
+    return ListedNote(
+        id=ids.show("note", note.id),
+        incident_id=ids.show("inc", incident_id),
+        text=note.text,
+        created_by=note.created_by["name"],
+        created_at=note.created_at,
+    )
 
 
-def _entry(entry: IncidentLogEntry) -> dict[str, Any]:
-    return {
-        "type": entry.type,
-        "timestamp": entry.at,
-        "actor": entry.actor,
-        "details": entry.details,
-    }
+def _entry(entry: IncidentLogEntry) -> TimelineEntry:
+    return TimelineEntry(type=entry.type, timestamp=entry.at, actor=entry.actor, details=entry.details)
+
+
+def _evidence(one: EvidenceRow) -> EvidenceAnswer:
+    saw, phases = one.saw, one.saw["phases"]
+    return EvidenceAnswer(
+        location=one.location,
+        timestamp=one.at,
+        run=saw["run"],
+        address=saw["address"],
+        status_code=saw["statusCode"],
+        error=saw["error"],
+        response_time=saw["responseTime"],
+        phases=CheckPhases(
+            dns=phases["dns"],
+            connect=phases["connect"],
+            tls=phases["tls"],
+            first_byte=phases["firstByte"],
+            transfer=phases["transfer"],
+        ),
+        headers=[AnsweredHeader(name=each["name"], value=each["value"]) for each in saw["headers"]],
+        body=saw["body"],
+    )

@@ -18,6 +18,7 @@ from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS
+from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, evidence, incidents, postmortem
 from collector.incidents.service import stats as incident_stats
 from collector.incidents.storage.reads import Incident, IncidentFilter
@@ -26,7 +27,7 @@ from shared import ids
 from shared.errors import Conflict, Invalid
 
 HERE: Final = "/incidents"
-_STATUSES: Final = ("open", "acknowledged", "resolved")
+_STATUSES: Final = tuple(IncidentStatus)
 _SPANS: Final = {"day": timedelta(days=30), "week": timedelta(days=182), "month": timedelta(days=730)}
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
     found, total = await incidents.page(context.db, mine.team_id, wanted, common.PER_PAGE, offset)
     urgent: list[Incident] = []
     if wanted == IncidentFilter():
-        for status in ("open", "acknowledged"):
+        for status in (IncidentStatus.OPEN, IncidentStatus.ACKNOWLEDGED):
             some, _ = await incidents.page(
                 context.db, mine.team_id, IncidentFilter(status=status), common.PER_PAGE, 0
             )

@@ -12,9 +12,10 @@ from collector.http.openapi.parts import (
 )
 from collector.incidents import answers
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
+from collector.incidents.core.status import IncidentStatus
 
 TAG = "Incidents"
-_STATUS = choice("open", "acknowledged", "resolved")
+_STATUS = choice(*IncidentStatus)
 _SEVERITY = choice("critical", "high", "medium", "low")
 INCIDENT = answer(answers.IncidentAnswer, "Incident")
 _CONFLICT = {409: "It is not in a state that allows this"}

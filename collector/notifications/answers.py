@@ -1,12 +1,14 @@
 """Responses of the API about alert channels and deliveries."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from collector.platform.answers import ChannelId, EventId, Example, Identifier, Omitted, Revision, Warnings
 
 Name = Annotated[str, Example("ops")]
+DeliveryState = Literal["pending", "delivered", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,16 @@ class ChannelDetails:
     """Email addresses that receive nothing until they confirm; omitted if there are none."""
     warnings: Warnings = None
     """Ignored parts of the request, and notes for the channel's owner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelAnswer(ChannelDetails):
+    """A notification channel with its type and its configuration, which the type defines."""
+
+    type: str
+    """Type of the channel."""
+    config: Mapping[str, Any]
+    """Where it sends, and how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +103,7 @@ class DeliveryAnswer:
     """Kind of the event."""
     event_id: EventId
     """Id of the event."""
-    status: Literal["pending", "delivered", "failed"]
+    status: DeliveryState
     """Whether it is still attempted, was delivered or has failed permanently."""
     created_at: datetime
     """When it was created."""

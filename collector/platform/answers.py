@@ -1,5 +1,6 @@
 """Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -63,3 +64,8 @@ class Person:
     """Id of the user; null for the service itself and for deleted users."""
     name: Annotated[str, Example("Admin")]
     """Name of the user, or `System`."""
+
+
+def person(stored: Mapping[str, Any] | None) -> Person | None:
+    """Return a person as a row keeps it, which is ``{id, name}``; a missing part stops no decision."""
+    return None if stored is None else Person(id=stored.get("id"), name=stored.get("name", ""))

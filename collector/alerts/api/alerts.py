@@ -1,19 +1,22 @@
 """Alerts: list, read; acknowledge and resolve those without an incident."""
 
-from typing import Any
+from typing import Final
 
 from aiohttp import web
 
+from collector.alerts.answers import AlertAnswer
 from collector.alerts.core.conditions import plain
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.service import alerts
 from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
+from collector.platform.answers import person
 from shared import ids
 
-_STATUSES = ("firing", "acknowledged", "recovered")
+_STATUSES: Final = tuple(AlertStatus)
 
 
 async def list_(request: web.Request) -> web.Response:
@@ -49,23 +52,23 @@ async def resolve(request: web.Request) -> web.Response:
     return ok(_shown(await alerts.resolve(context.db, actor(request), id_, context.now())))
 
 
-def _shown(alert: Alert) -> dict[str, Any]:
-    return {
-        "id": ids.show("alert", alert.id),
-        "ruleId": ids.show("rule", alert.rule_id),
-        "ruleName": alert.rule_name,
-        "monitorId": ids.show("mon", alert.monitor_id),
-        "monitorName": alert.monitor_name,
-        "status": alert.status,
-        "reason": alert.reason,
-        "value": plain(alert.value),
-        "threshold": plain(alert.threshold),
-        "firedAt": alert.fired_at,
-        "notifiedAt": alert.notified_at,
-        "acknowledgedAt": alert.acknowledged_at,
-        "acknowledgedBy": alert.acknowledged_by,
-        "recoveredAt": alert.recovered_at,
-        "recoveredBy": alert.recovered_by,
-        "escalations": alert.escalations,
-        "incidentId": alert.incident_id and ids.show("inc", alert.incident_id),
-    }
+def _shown(alert: Alert) -> AlertAnswer:
+    return AlertAnswer(
+        id=ids.show("alert", alert.id),
+        rule_id=ids.show("rule", alert.rule_id),
+        rule_name=alert.rule_name,
+        monitor_id=ids.show("mon", alert.monitor_id),
+        monitor_name=alert.monitor_name,
+        status=alert.status,
+        reason=alert.reason,
+        value=plain(alert.value),
+        threshold=plain(alert.threshold),
+        fired_at=alert.fired_at,
+        notified_at=alert.notified_at,
+        acknowledged_at=alert.acknowledged_at,
+        acknowledged_by=person(alert.acknowledged_by),
+        recovered_at=alert.recovered_at,
+        recovered_by=person(alert.recovered_by),
+        escalations=alert.escalations,
+        incident_id=ids.show("inc", alert.incident_id) if alert.incident_id else None,
+    )

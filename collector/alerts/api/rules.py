@@ -5,6 +5,7 @@ from uuid import UUID
 
 from aiohttp import web
 
+from collector.alerts.answers import CreatedRule, PreviewedAlert, RulePreview
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
 from collector.alerts.service.preview import Would
@@ -31,7 +32,14 @@ async def list_(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     context = context_of(request)
     made = await rules.create(context.db, actor(request), await body(request), context.now())
-    return ok(_part(made, _CREATED), 201, conditional.tagged(made.row.revision))
+    answer = CreatedRule(
+        id=ids.show("rule", made.row.id),
+        name=made.row.name,
+        enabled=made.row.enabled,
+        created_at=made.row.created_at,
+        warnings=list(made.warnings) or None,
+    )
+    return ok(answer, 201, conditional.tagged(made.row.revision))
 
 
 async def preview(request: web.Request) -> web.Response:
@@ -39,15 +47,16 @@ async def preview(request: web.Request) -> web.Response:
     found = await rule_preview.preview(
         context.db, caller(request).team_id, await body(request), context.now()
     )
-    answer = {
-        "from": found.since,
-        "to": found.until,
-        "monitors": found.monitors,
-        "alerts": [_would(one) for one in found.alerts],
-        "notifications": sum(one.notices for one in found.alerts),
-        "escalations": sum(one.escalations for one in found.alerts),
-    }
-    return ok(warned(answer, found.warnings))
+    answer = RulePreview(
+        from_=found.since,
+        to=found.until,
+        monitors=found.monitors,
+        alerts=[_previewed(one) for one in found.alerts],
+        notifications=sum(one.notices for one in found.alerts),
+        escalations=sum(one.escalations for one in found.alerts),
+        warnings=list(found.warnings) or None,
+    )
+    return ok(answer)
 
 
 async def get(request: web.Request) -> web.Response:
@@ -71,17 +80,10 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-_CREATED = ("id", "name", "enabled", "createdAt", "warnings")
-
-
 async def _found(request: web.Request) -> RuleDetails:
     """Return the rule of the path, if it exists: 404 comes before any other fault."""
     id_: UUID = path_id(request, "rule", rules.WHAT)
     return await rules.one(context_of(request).db, caller(request).team_id, id_)
-
-
-def _part(known: RuleDetails, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: value for name, value in _shown(known).items() if name in names}
 
 
 def _shown(known: RuleDetails) -> dict[str, Any]:
@@ -96,16 +98,16 @@ def _shown(known: RuleDetails) -> dict[str, Any]:
     return warned(answer, list(known.warnings))
 
 
-def _would(one: Would) -> dict[str, Any]:
+def _previewed(one: Would) -> PreviewedAlert:
     spell = one.spell
-    return {
-        "monitorId": ids.show("mon", one.monitor.id),
-        "monitorName": one.monitor.name,
-        "reason": spell.reason.key,
-        "value": spell.reason.value,
-        "threshold": spell.reason.threshold,
-        "firedAt": spell.since,
-        "recoveredAt": spell.until,
-        "notifications": one.notices,
-        "escalations": one.escalations,
-    }
+    return PreviewedAlert(
+        monitor_id=ids.show("mon", one.monitor.id),
+        monitor_name=one.monitor.name,
+        reason=spell.reason.key,
+        value=spell.reason.value,
+        threshold=spell.reason.threshold,
+        fired_at=spell.since,
+        recovered_at=spell.until,
+        notifications=one.notices,
+        escalations=one.escalations,
+    )

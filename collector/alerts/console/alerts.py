@@ -8,6 +8,7 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.alerts.console import sections
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.service import alerts
 from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.console import common
@@ -20,8 +21,8 @@ from collector.platform.storage.db import Db
 from shared.errors import Conflict
 
 HERE: Final = "/alerting/alerts"
-_OPEN: Final = ("firing", "acknowledged")
-_STATUSES: Final = (*_OPEN, "recovered")
+_OPEN: Final = (AlertStatus.FIRING, AlertStatus.ACKNOWLEDGED)
+_STATUSES: Final = (*_OPEN, AlertStatus.RECOVERED)
 
 
 async def list_(request: web.Request) -> web.StreamResponse:

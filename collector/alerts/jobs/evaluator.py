@@ -8,6 +8,7 @@ from uuid import UUID
 
 import structlog
 
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.evaluate import AlertChanges, MonitorSnapshot, evaluate_rule
 from collector.alerts.inputs import gather
 from collector.alerts.storage import alerts as table
@@ -100,15 +101,15 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
 
 def _left(alert: Alert, now: datetime, *, gone: bool) -> Alert:
     """End the alert of a deleted monitor; suspend that of a paused one until it is resumed."""
-    if gone and alert.status != "recovered":
-        return replace(alert, status="recovered", recovered_at=now, due_at=None, muted_until=None)
+    if gone and alert.status != AlertStatus.RECOVERED:
+        return replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None, muted_until=None)
     return replace(alert, due_at=None)
 
 
 def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
     """Group by monitor and rule; an open alert takes precedence."""
     found: defaultdict[Key, dict[UUID, Alert]] = defaultdict(dict)
-    for alert in sorted(alerts, key=lambda one: (one.status != "recovered", one.fired_at)):
+    for alert in sorted(alerts, key=lambda one: (one.status != AlertStatus.RECOVERED, one.fired_at)):
         found[alert.team_id, alert.monitor_id][alert.rule_id] = alert
     return found
 
@@ -147,7 +148,11 @@ async def _write(tx: Tx, writes: AlertChanges, now: datetime) -> None:
 
 async def _signed(tx: Tx, alert: Alert) -> Alert:
     """Add the user who acknowledged the alert's incident."""
-    if alert.status != "acknowledged" or alert.acknowledged_by is not None or alert.incident_id is None:
+    if (
+        alert.status != AlertStatus.ACKNOWLEDGED
+        or alert.acknowledged_by is not None
+        or alert.incident_id is None
+    ):
         return alert
     by = await inputs.acknowledged_by(tx, alert.team_id, alert.incident_id)
     return replace(alert, acknowledged_by=by)

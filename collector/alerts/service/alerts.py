@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from collector.alerts.core.status import AlertStatus
 from collector.alerts.service import notices
 from collector.alerts.storage import alerts as table
 from collector.alerts.storage import rules
@@ -49,9 +50,11 @@ async def acknowledge(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
     """Stop reminders and escalation. Raises NotFound; Conflict unless it fires without an incident."""
     async with db.transaction() as tx:
         alert = await _free(tx, who.team_id, id_)
-        if alert.status != "firing":
+        if alert.status != AlertStatus.FIRING:
             raise Conflict(f"The alert is already {alert.status}")
-        after = replace(alert, status="acknowledged", acknowledged_at=now, acknowledged_by=who.shown)
+        after = replace(
+            alert, status=AlertStatus.ACKNOWLEDGED, acknowledged_at=now, acknowledged_by=who.shown
+        )
         # Its condition is evaluated as before.
         await table.save(tx, [replace(after, due_at=now)])
         await _record(tx, who, "acknowledge", after)
@@ -65,12 +68,12 @@ async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
     """
     async with db.transaction() as tx:
         alert = await _free(tx, who.team_id, id_)
-        if alert.status == "recovered":
+        if alert.status == AlertStatus.RECOVERED:
             raise Conflict("The alert is already recovered")
         until = now + PATIENCE
         after = replace(
             alert,
-            status="recovered",
+            status=AlertStatus.RECOVERED,
             recovered_at=now,
             recovered_by=who.shown,
             muted_until=until,
@@ -89,10 +92,10 @@ async def end_with(tx: Tx, monitor: Monitor, now: datetime) -> list[Event]:
     found = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
     told = []
     for alert in found:
-        if alert.status == "recovered":
+        if alert.status == AlertStatus.RECOVERED:
             await table.save(tx, [replace(alert, due_at=None)])
             continue
-        after = replace(alert, status="recovered", recovered_at=now, due_at=None)
+        after = replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None)
         await table.save(tx, [after])
         told += [event] if (event := await _recovered(tx, after, monitor, "deleted", [], now)) else []
     return told
@@ -126,7 +129,7 @@ async def _recovered(
 async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
     """Lock and return the alert. Raises Conflict while its incident is open."""
     alert = demand_found(await table.lock(tx, team_id, id_), WHAT)
-    if alert.incident_id is None or alert.status == "recovered":
+    if alert.incident_id is None or alert.status == AlertStatus.RECOVERED:
         return alert
     incident = await reads.one(tx, team_id, alert.incident_id)
     if incident is not None and incident.status != "resolved":

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.alerts.core.status import AlertStatus
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
@@ -21,7 +22,7 @@ class Alert:
     rule_name: str
     monitor_id: UUID
     monitor_name: str
-    status: str = "firing"
+    status: AlertStatus = AlertStatus.FIRING
     reason: str
     value: float | None
     threshold: float | None
@@ -84,12 +85,12 @@ async def of_monitors(tx: Tx, keys: Sequence[Key]) -> list[Alert]:
         [team_id for team_id, _ in keys],
         [monitor_id for _, monitor_id in keys],
     )
-    return [Alert(**row) for row in rows]
+    return [_alert(**row) for row in rows]
 
 
 async def get(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
     row = await tx.fetchrow(f"SELECT {_NAMES} FROM alerts a WHERE team_id = $1 AND id = $2", team_id, id_)
-    return Alert(**row) if row else None
+    return _alert(**row) if row else None
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
@@ -97,7 +98,7 @@ async def lock(tx: Tx, team_id: int, id_: UUID) -> Alert | None:
     row = await tx.fetchrow(
         f"SELECT {_NAMES} FROM alerts a WHERE team_id = $1 AND id = $2 FOR UPDATE", team_id, id_
     )
-    return Alert(**row) if row else None
+    return _alert(**row) if row else None
 
 
 async def acknowledge_of(
@@ -164,7 +165,7 @@ async def newest(tx: Tx, team_id: int, wanted: AlertFilter, limit: int, offset: 
         limit,
         offset,
     )
-    return [Alert(**row) for row in rows]
+    return [_alert(**row) for row in rows]
 
 
 async def count(tx: Tx, team_id: int, wanted: AlertFilter) -> int:
@@ -178,3 +179,7 @@ def _asked(team_id: int, wanted: AlertFilter) -> tuple[object, ...]:
 
 def _values(alert: Alert) -> list[object]:
     return [getattr(alert, name) for name in _COLUMNS]
+
+
+def _alert(*, status: str, **columns: Any) -> Alert:
+    return Alert(status=AlertStatus(status), **columns)

@@ -6,11 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from collector.events.core import events
+from collector.incidents.answers import IncidentAnswer
+from collector.incidents.core.status import IncidentStatus
 from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import DeliveryRow
 from collector.platform import downtime
+from collector.platform.answers import person
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
 from shared import ids
@@ -67,37 +70,37 @@ async def told(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
 
 def lasted_s(incident: Incident, now: datetime) -> int:
     """Return the seconds of its open spans up to *now*; a present pause ends the last span."""
-    ended = incident.status == "resolved"
+    ended = incident.status is IncidentStatus.RESOLVED
     return downtime.seconds(
         incident.spans_s, None if ended else incident.span_from, incident.paused_at or now
     )
 
 
-def shown(incident: Incident, now: datetime) -> dict[str, Any]:
+def shown(incident: Incident, now: datetime) -> IncidentAnswer:
     """Return an incident as lists and reads show it."""
     seconds = lasted_s(incident, now)
-    return {
-        "id": ids.show("inc", incident.id),
-        "title": incident.title,
-        "description": incident.description,
-        "monitorId": None if incident.monitor_id is None else ids.show("mon", incident.monitor_id),
-        "monitorName": incident.monitor_name,
-        "status": incident.status,
-        "severity": incident.severity,
-        "startedAt": incident.started_at,
-        "createdAt": incident.created_at,
-        "acknowledgedAt": incident.acknowledged_at,
-        "acknowledgedBy": incident.acknowledged_by,
-        "resolvedAt": incident.resolved_at,
-        "resolvedBy": incident.resolved_by,
-        "resolutionNote": incident.resolution_note,
-        "reopenedAt": incident.reopened_at,
-        "downtime": seconds,
-        "downtimeFormatted": downtime.formatted(seconds),
-        "failureCount": incident.failure_count,
-        "lastError": incident.last_error,
-        "parentIncidentId": _id(incident.parent_incident_id),
-    }
+    return IncidentAnswer(
+        id=ids.show("inc", incident.id),
+        title=incident.title,
+        description=incident.description,
+        monitor_id=None if incident.monitor_id is None else ids.show("mon", incident.monitor_id),
+        monitor_name=incident.monitor_name,
+        status=incident.status,
+        severity=incident.severity,
+        started_at=incident.started_at,
+        created_at=incident.created_at,
+        acknowledged_at=incident.acknowledged_at,
+        acknowledged_by=person(incident.acknowledged_by),
+        resolved_at=incident.resolved_at,
+        resolved_by=person(incident.resolved_by),
+        resolution_note=incident.resolution_note,
+        reopened_at=incident.reopened_at,
+        downtime=seconds,
+        downtime_formatted=downtime.formatted(seconds),
+        failure_count=incident.failure_count,
+        last_error=incident.last_error,
+        parent_incident_id=_id(incident.parent_incident_id),
+    )
 
 
 def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.incidents.core.status import IncidentStatus
+from collector.platform.monitor import Severity
 from collector.platform.storage.db import Tx
 
 # The time of a pause is in no sum; a manual incident runs on meanwhile.
@@ -28,8 +30,8 @@ class Incident:
     description: str
     monitor_id: UUID | None
     monitor_name: str | None
-    status: str
-    severity: str
+    status: IncidentStatus
+    severity: Severity
     started_at: datetime
     created_at: datetime
     acknowledged_at: datetime | None
@@ -87,7 +89,7 @@ async def newest(tx: Tx, team_id: int, wanted: IncidentFilter, limit: int, offse
         limit,
         offset,
     )
-    return [Incident(**row) for row in rows]
+    return [_incident(**row) for row in rows]
 
 
 async def count(tx: Tx, team_id: int, wanted: IncidentFilter) -> int:
@@ -100,7 +102,7 @@ async def one(tx: Tx, team_id: int, id_: UUID) -> Incident | None:
     row = await tx.fetchrow(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE i.team_id = $1 AND i.id = $2", team_id, id_
     )
-    return Incident(**row) if row else None
+    return _incident(**row) if row else None
 
 
 async def several(tx: Tx, keys: Sequence[tuple[int, UUID]]) -> dict[tuple[int, UUID], Incident]:
@@ -117,7 +119,7 @@ async def several(tx: Tx, keys: Sequence[tuple[int, UUID]]) -> dict[tuple[int, U
     for row in rows:
         fields = dict(row)
         team_id = fields.pop("team_id")
-        found[team_id, row["id"]] = Incident(**fields)
+        found[team_id, row["id"]] = _incident(**fields)
     return found
 
 
@@ -187,3 +189,7 @@ def _where(team_id: int, wanted: IncidentFilter) -> tuple[str, list[Any]]:
     given = [(term, value) for term, value in asked.items() if value is not None]
     terms = [f"{term}{place}" for place, (term, _) in enumerate(given, start=1)]
     return " AND ".join(terms), [value for _, value in given]
+
+
+def _incident(*, status: str, **columns: Any) -> Incident:
+    return Incident(status=IncidentStatus(status), **columns)

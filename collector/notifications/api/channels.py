@@ -1,6 +1,6 @@
 """Alert channels: list, create, read, update, delete, test, and their deliveries."""
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from aiohttp import web
@@ -8,7 +8,8 @@ from aiohttp import web
 from collector.http import conditional, pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
-from collector.http.request_data import Query, body, no_content, ok, path_id, warned
+from collector.http.request_data import Query, body, no_content, ok, path_id
+from collector.notifications.answers import ChannelAnswer, CreatedChannel, TestedChannel
 from collector.notifications.api.deliveries import shown as delivery_shown
 from collector.notifications.channels import CHANNELS
 from collector.notifications.service import channels
@@ -43,7 +44,10 @@ async def create(request: web.Request) -> web.Response:
         context.now(),
         most=context.plans[caller(request).plan].channels,
     )
-    answer = {name: value for name, value in (await _one(request, made)).items() if name in _CREATED}
+    whole = await _one(request, made)
+    answer = CreatedChannel(
+        id=whole.id, name=whole.name, type=whole.type, enabled=whole.enabled, warnings=whole.warnings
+    )
     return ok(answer, 201, conditional.tagged(made.row.revision))
 
 
@@ -77,11 +81,11 @@ async def test(request: web.Request) -> web.Response:
         context.db, context.keyring, context.transport, caller(request).team_id, _id(request), context.now
     )
     return ok(
-        {
-            "success": tested.delivered_at is not None,
-            "message": tested.message,
-            "deliveredAt": tested.delivered_at,
-        }
+        TestedChannel(
+            success=tested.delivered_at is not None,
+            message=tested.message,
+            delivered_at=tested.delivered_at,
+        )
     )
 
 
@@ -96,9 +100,6 @@ async def deliveries(request: web.Request) -> web.Response:
     return pages.answer(request, at, [delivery_shown(one) for one in found], total)
 
 
-_CREATED = ("id", "name", "type", "enabled", "warnings")
-
-
 def _id(request: web.Request) -> UUID:
     return path_id(request, "chan", channels.WHAT)
 
@@ -108,31 +109,30 @@ async def _found(request: web.Request) -> UUID:
     return (await channels.found(context_of(request).db, caller(request).team_id, _id(request))).id
 
 
-async def _one(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
+async def _one(request: web.Request, known: ChannelWithConfig) -> ChannelAnswer:
     """As `_shown`, plus the addresses that still have to confirm, if addresses have to."""
-    context, shown = context_of(request), _shown(request, known)
+    context = context_of(request)
     waiting = await channels.unconfirmed(context.db, context.transport, known)
-    if not waiting:
-        return shown
-    said = [f"{address} is asked by mail to confirm, and gets nothing before that" for address in waiting]
-    return {**shown, "unconfirmed": waiting, "warnings": [*shown.get("warnings", ()), *said]}
+    return _shown(request, known, waiting)
 
 
-def _shown(request: web.Request, known: ChannelWithConfig) -> dict[str, Any]:
+def _shown(request: web.Request, known: ChannelWithConfig, unconfirmed: Sequence[str] = ()) -> ChannelAnswer:
     """A channel as lists and reads show it; secrets are masked for read-only callers."""
     row = known.row
     reader = caller(request).permission is Permission.READ_ONLY
-    answer = {
-        "id": ids.show("chan", row.id),
-        "name": row.name,
-        "type": row.type,
-        "enabled": row.enabled,
-        "config": masked(CHANNELS[row.type], known.config) if reader else known.config,
-        "flagged": known.fault is not None and known.fault.flagged,
-        "failingSince": known.fault.failing_since if known.fault else None,
-        "lastError": known.fault.last_error if known.fault else None,
-        "revision": row.revision,
-        "createdAt": row.created_at,
-        "updatedAt": row.updated_at,
-    }
-    return warned(answer, [*ignored(known.unknown), *channels.silence(known)])
+    waiting = [f"{each} is asked by mail to confirm, and gets nothing before that" for each in unconfirmed]
+    return ChannelAnswer(
+        id=ids.show("chan", row.id),
+        name=row.name,
+        type=row.type,
+        enabled=row.enabled,
+        config=masked(CHANNELS[row.type], known.config) if reader else known.config,
+        flagged=known.fault is not None and known.fault.flagged,
+        failing_since=known.fault.failing_since if known.fault else None,
+        last_error=known.fault.last_error if known.fault else None,
+        revision=row.revision,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        unconfirmed=list(unconfirmed) or None,
+        warnings=[*ignored(known.unknown), *channels.silence(known), *waiting] or None,
+    )

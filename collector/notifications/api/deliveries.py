@@ -1,16 +1,23 @@
-"""Deliveries as JSON, and redelivery."""
+"""Deliveries as responses, and redelivery."""
 
-from typing import Any
+from typing import Final
 
 from aiohttp import web
 
 from collector.http.auth import actor
 from collector.http.context import context_of
 from collector.http.request_data import ok, path_id
+from collector.notifications.answers import DeliveryAnswer, DeliveryAttemptAnswer, DeliveryState
 from collector.notifications.service import redelivery
 from collector.notifications.storage.deliveries import Status
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
 from shared import ids
+
+_STATES: Final[dict[int, DeliveryState]] = {
+    Status.PENDING: "pending",
+    Status.DELIVERED: "delivered",
+    Status.FAILED: "failed",
+}
 
 
 async def redeliver(request: web.Request) -> web.Response:
@@ -19,24 +26,24 @@ async def redeliver(request: web.Request) -> web.Response:
     return ok(shown(await redelivery.redeliver(context_of(request).db, actor(request), id_)))
 
 
-def shown(one: Delivery) -> dict[str, Any]:
-    return {
-        "id": ids.show("dlv", one.id),
-        "event": one.event_kind,
-        "eventId": ids.show("evt", one.event_id),
-        "status": Status(one.status).name.lower(),
-        "createdAt": one.created_at,
-        "nextAttemptAt": one.next_attempt_at,
-        "attempts": [_attempt(tried) for tried in one.attempts],
-    }
+def shown(one: Delivery) -> DeliveryAnswer:
+    """Return a delivery as lists and reads show it."""
+    return DeliveryAnswer(
+        id=ids.show("dlv", one.id),
+        event=one.event_kind,
+        event_id=ids.show("evt", one.event_id),
+        status=_STATES[one.status],
+        created_at=one.created_at,
+        next_attempt_at=one.next_attempt_at,
+        attempts=[_attempt(each) for each in one.attempts],
+    )
 
 
-def _attempt(tried: DeliveryAttempt) -> dict[str, Any]:
-    """An attempt as JSON; `note` is present only if there is something to remark."""
-    return {
-        "at": tried.at,
-        "statusCode": tried.status_code,
-        "latencyMs": tried.latency_ms,
-        "error": tried.error,
-        **({} if tried.note is None else {"note": tried.note}),
-    }
+def _attempt(attempt: DeliveryAttempt) -> DeliveryAttemptAnswer:
+    return DeliveryAttemptAnswer(
+        at=attempt.at,
+        status_code=attempt.status_code,
+        latency_ms=attempt.latency_ms,
+        error=attempt.error,
+        note=attempt.note,
+    )

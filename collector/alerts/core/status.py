@@ -1,0 +1,9 @@
+"""The statuses of an alert."""
+
+from enum import StrEnum
+
+
+class AlertStatus(StrEnum):
+    FIRING = "firing"
+    ACKNOWLEDGED = "acknowledged"
+    RECOVERED = "recovered"
