@@ -13,12 +13,11 @@ from collector.events.core import events as payloads
 from collector.events.core import events_web3 as of_chains
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
-from collector.incidents.service.incidents import shown
+from collector.incidents.service.incidents import shown_in_events
 from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
-from collector.platform.answer_json import as_json
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
 from collector.web3.core.web3 import ChainAlert
@@ -134,7 +133,7 @@ async def deeds(tx: Tx, done: Sequence[SystemAction], now: datetime) -> list[Eve
             one.kind,
             payloads.incident(
                 one.kind,
-                as_json(shown(found[one.team_id, one.incident_id], now)),
+                shown_in_events(found[one.team_id, one.incident_id], now),
                 SYSTEM,
                 monitor=one.about,
                 note=None,
@@ -158,7 +157,7 @@ def by_hand(
     kind = f"{payloads.INCIDENT}.{deed}"
     payload = payloads.incident(
         kind,
-        as_json(shown(incident, now)),
+        shown_in_events(incident, now),
         actor.shown,
         monitor=of_row(monitor, _standing(monitor)) if monitor else None,
         note=_note(incident.id, note) if note else None,

@@ -23,14 +23,19 @@ def encode(answer: Any) -> bytes:
     return orjson.dumps(answer, default=_plain, option=_OPTIONS)
 
 
-def as_json(answer: Any) -> Any:
-    """Return *answer* as the dicts, lists, texts and numbers that `encode` writes."""
-    return orjson.loads(encode(answer))
-
-
 def json_name(name: str) -> str:
     """Return the JSON name of a field; ``from_`` stands for ``from``, which Python reserves."""
     return camel(name.rstrip("_"))
+
+
+def read_only(answer: type, settable: type) -> frozenset[str]:
+    """Return the JSON names of the fields that *answer* shows and *settable* has not.
+
+    A request that sends back what was read names them too; that is no mistake. Warnings are among them.
+    """
+    settable_names = {field.name for field in fields(settable)}
+    shown = {field.name for field in fields(answer)} | {"warnings"}
+    return frozenset(map(json_name, shown - settable_names))
 
 
 def omitted(hint: Any) -> Omitted | None:

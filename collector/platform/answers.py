@@ -1,9 +1,9 @@
 """Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Final, TypeVar
 
+AnswerT = TypeVar("AnswerT")
 # The value of a field that is left out, where None is shown as null.
 OMITTED: Final[Any] = object()
 
@@ -43,6 +43,11 @@ class Identifier:
         }
 
 
+def extended(cls: type[AnswerT], answer: Any, **more: Any) -> AnswerT:
+    """Return a response of *cls*, which extends the class of *answer*, with its fields and *more*."""
+    return cls(**{field.name: getattr(answer, field.name) for field in fields(answer)}, **more)
+
+
 AlertId = Annotated[str, Identifier("alert")]
 ChannelId = Annotated[str, Identifier("chan")]
 ComponentId = Annotated[str, Identifier("comp")]
@@ -64,8 +69,3 @@ class Person:
     """Id of the user; null for the service itself and for deleted users."""
     name: Annotated[str, Example("Admin")]
     """Name of the user, or `System`."""
-
-
-def person(stored: Mapping[str, Any] | None) -> Person | None:
-    """Return a person as a row keeps it, which is ``{id, name}``; a missing part stops no decision."""
-    return None if stored is None else Person(id=stored.get("id"), name=stored.get("name", ""))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import orjson
 import pytest
 
-from collector.platform.answer_json import encode
+from collector.platform.answer_json import encode, read_only
 from collector.platform.answers import OMITTED, Omitted
 
 AT = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)
@@ -76,3 +76,15 @@ def test_answers_stand_in_lists_dicts_and_each_other() -> None:
 def test_a_value_that_json_cannot_express_is_refused() -> None:
     with pytest.raises(TypeError, match="JSON"):
         encode({"data": {1, 2}})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    uptime24h: float | None
+    from_: datetime
+
+
+def test_what_is_shown_and_cannot_be_set_is_read_only() -> None:
+    names = read_only(Answer, Settings)
+
+    assert names == {"colour", "parts", "byName", "daysLeft", "certificate", "warnings"}
