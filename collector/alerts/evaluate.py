@@ -85,7 +85,7 @@ def evaluate_rule(
         writes.later[key] = min(again, writes.later.get(key, again))
     if applied and reason and _may_fire(seen, applied, reason):
         fired = _fire(seen, applied, reason, now)
-        writes.fired.append(_told(seen, applied, _linked(seen.one, fired, now), reason, now, writes))
+        writes.fired.append(_continue(seen, applied, _linked(seen.one, fired, now), reason, now, writes))
 
 
 def _soon(interval_s: int) -> timedelta:
@@ -126,7 +126,7 @@ def _go_on(
     if applied is None or (reason is None and _is_well(seen, applied, alert)):
         writes.changed.append(_recovered(seen, applied, alert, now, writes))
         return
-    left = _told(seen, applied, _linked(seen.one, alert, now), reason, now, writes)
+    left = _continue(seen, applied, _linked(seen.one, alert, now), reason, now, writes)
     if left != alert:
         writes.changed.append(left)
 
@@ -155,7 +155,7 @@ def _opened_again(incident: LatestIncident, after: datetime | None) -> bool:
     return after is not None and incident.reopened_at is not None and incident.reopened_at > after
 
 
-def _told(
+def _continue(
     seen: MonitorSnapshot,
     applied: Applied,
     alert: Alert,
@@ -183,11 +183,11 @@ def _told(
         escalations=progress.escalations,
         due_at=_due(seen, applied, step, reason, now),
     )
-    if step.deed is AlertAction.NOTHING:
+    if step.action is AlertAction.NOTHING:
         return after
     if anew and reason is not None:
         after = _renewed(after, reason)
-    return _tell(seen, applied, after, step.deed, reason, now, writes)
+    return _notify(seen, applied, after, step.action, reason, now, writes)
 
 
 def _is_news(alert: Alert, reason: Reason) -> bool:
@@ -215,17 +215,17 @@ def _renewed(alert: Alert, reason: Reason) -> Alert:
     return replace(again, status=AlertStatus.FIRING, acknowledged_at=None, acknowledged_by=None)
 
 
-def _tell(
+def _notify(
     seen: MonitorSnapshot,
     applied: Applied,
     alert: Alert,
-    deed: AlertAction,
+    action: AlertAction,
     reason: Reason | None,
     now: datetime,
     writes: AlertChanges,
 ) -> Alert:
     rule, one = applied.rule, seen.one
-    escalates = deed is AlertAction.ESCALATE
+    escalates = action is AlertAction.ESCALATE
     kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
     webhooks = escalates or not notices.is_told_anyway(alert, applied.conditions)
     wanted = rule.escalate_to if escalates else rule.channels
@@ -239,7 +239,7 @@ def _tell(
     message = reason.message if reason else ""
     writes.events.append(_event(seen, kind, after, channels, now, message))
     if after.incident_id is not None:
-        writes.entries.append(_entry(seen, rule, after, deed, channels))
+        writes.entries.append(_entry(seen, rule, after, action, channels))
     return after
 
 
@@ -273,15 +273,15 @@ def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
 
 
 def _entry(
-    seen: MonitorSnapshot, rule: RuleRow, alert: Alert, deed: AlertAction, channels: Sequence[UUID]
+    seen: MonitorSnapshot, rule: RuleRow, alert: Alert, action: AlertAction, channels: Sequence[UUID]
 ) -> NewTimelineEntry:
     assert alert.incident_id is not None  # noqa: S101 - the caller checks it
     names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
-    if deed is AlertAction.ESCALATE:
+    if action is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0
         said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
         return NewTimelineEntry(alert.team_id, alert.incident_id, "escalated", said)
-    again = " again" if deed is AlertAction.REMIND else ""
+    again = " again" if action is AlertAction.REMIND else ""
     return NewTimelineEntry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
 
 

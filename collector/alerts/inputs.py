@@ -47,8 +47,8 @@ async def gather(
         about = seen[one.monitor]
         before = alerts.get((about.one.team_id, about.one.id), {}).get(one.rule.id)
         firing = before if before is not None and before.status != AlertStatus.RECOVERED else None
-        told = of_chains.get(one.monitor)
-        crossed = told.news(one, firing, now) if told else []
+        chain = of_chains.get(one.monitor)
+        crossed = chain.news(one, firing, now) if chain else []
         facts = RuleFacts(
             down=about.one.announced,
             failure_threshold=about.one.failure_threshold,

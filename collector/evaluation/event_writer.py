@@ -13,12 +13,11 @@ from collector.events.core import events as payloads
 from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
-from collector.incidents.service.incidents import shown
+from collector.incidents.service.incidents import shown_in_events
 from collector.incidents.storage import reads
 from collector.incidents.storage.incidents import SYSTEM
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
-from collector.platform.answer_json import as_json
 from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
 from collector.web3.core import events as of_chains
@@ -135,7 +134,7 @@ async def system_actions(tx: Tx, actions: Sequence[SystemAction], now: datetime)
             action.kind,
             payloads.incident(
                 action.kind,
-                as_json(shown(incidents[action.team_id, action.incident_id], now)),
+                shown_in_events(incidents[action.team_id, action.incident_id], now),
                 SYSTEM,
                 monitor=action.about,
                 note=None,
@@ -159,7 +158,7 @@ def by_hand(
     kind = f"{payloads.INCIDENT}.{action}"
     payload = payloads.incident(
         kind,
-        as_json(shown(incident, now)),
+        shown_in_events(incident, now),
         actor.shown,
         monitor=of_row(monitor, _standing(monitor)) if monitor else None,
         note=_note(incident.id, note) if note else None,

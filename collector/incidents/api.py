@@ -1,6 +1,6 @@
 """Incidents: list, read with log and post-mortem, create, acknowledge, resolve, reopen, add notes."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -37,7 +37,7 @@ from collector.incidents.service import evidence as incident_evidence
 from collector.incidents.service import stats as incident_stats
 from collector.incidents.storage.evidence import EvidenceRow
 from collector.incidents.storage.reads import IncidentFilter, IncidentLogEntry, IncidentNote
-from collector.platform.answers import Person
+from collector.platform.answers import Person, extended
 from collector.platform.validation.validation import check, ignored
 from shared import ids
 from shared.clock import EPOCH
@@ -70,8 +70,7 @@ async def get(request: web.Request) -> web.Response:
     id_ = path_id(request, "inc", incidents.WHAT)
     incident, notes = await incidents.one(context.db, caller(request).team_id, id_)
     whole = incidents.shown(incident, context.now())
-    shown = {field.name: getattr(whole, field.name) for field in fields(whole)}
-    return ok(IncidentDetails(**shown, notes=[_note(incident.id, note) for note in notes]))
+    return ok(extended(IncidentDetails, whole, notes=[_note(incident.id, note) for note in notes]))
 
 
 async def create(request: web.Request) -> web.Response:

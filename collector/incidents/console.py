@@ -88,7 +88,7 @@ async def create(request: web.Request) -> web.StreamResponse:
 
 
 async def acknowledge(request: web.Request) -> web.StreamResponse:
-    return await _deed(
+    return await _perform(
         request,
         lambda id_, _: actions.acknowledge(
             context_of(request).db, who(request), id_, context_of(request).now()
@@ -98,31 +98,31 @@ async def acknowledge(request: web.Request) -> web.StreamResponse:
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
-    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+    def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
         wanted, _ = check(Resolution, _given(form, resolutionNote="note"))
         now = context_of(request).now()
         return actions.resolve(context_of(request).db, who(request), id_, wanted.resolution_note, now)
 
-    return await _deed(request, deed, "Incident resolved.")
+    return await _perform(request, action, "Incident resolved.")
 
 
 async def reopen(request: web.Request) -> web.StreamResponse:
-    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+    def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
         wanted, _ = check(ReopenRequest, _given(form, reason="note"))
         now = context_of(request).now()
         return actions.reopen(context_of(request).db, who(request), id_, wanted.reason, now)
 
-    return await _deed(request, deed, "Incident reopened.")
+    return await _perform(request, action, "Incident reopened.")
 
 
 async def note(request: web.Request) -> web.StreamResponse:
-    def deed(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Any]:
+    def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Any]:
         wanted, _ = check(NewNote, _given(form, text="note"))
         return actions.add_note(
             context_of(request).db, who(request), id_, wanted.text, context_of(request).now()
         )
 
-    return await _deed(request, deed, "Note added.")
+    return await _perform(request, action, "Note added.")
 
 
 async def post_mortem(request: web.Request) -> web.StreamResponse:
@@ -157,7 +157,7 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
     id_, now = path_id(request, "inc", incidents.WHAT), context_of(request).now()
     incident, notes = await incidents.one(context.db, team_id, id_)
     log = await incidents.timeline(context.db, team_id, id_)
-    told = await incidents.told(context.db, team_id, incident)
+    sent = await incidents.notifications(context.db, team_id, incident)
     return page(
         request,
         "incident.html.j2",
@@ -167,20 +167,20 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
         lasted=incidents.lasted_s(incident, now),
         notes=notes,
         log=log,
-        told=[list(same) for _, same in groupby(told, key=lambda one: one.event_id)],
+        told=[list(same) for _, same in groupby(sent, key=lambda one: one.event_id)],
         evidence=await evidence.of_incident(context.db, context.keyring, team_id, id_),
         faults=faults,
         now=now,
     )
 
 
-async def _deed(
-    request: web.Request, deed: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], said: str
+async def _perform(
+    request: web.Request, action: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], said: str
 ) -> web.StreamResponse:
     """Perform the action and report it; what prevents it is reported at the top of the page."""
     id_, form = path_id(request, "inc", incidents.WHAT), await posted(request)
     try:
-        await deed(id_, form)
+        await action(id_, form)
     except Invalid as fault:
         return await _shown(request, fault.details, status=400)
     except Conflict as fault:

@@ -32,11 +32,6 @@ def json_object(answer: Any) -> dict[str, Any]:
     }
 
 
-def as_json(answer: Any) -> Any:
-    """Return *answer* as the dicts, lists, texts and numbers that `encode` writes."""
-    return orjson.loads(encode(answer))
-
-
 def json_name(name: str) -> str:
     """Return the JSON name of a field; ``from_`` stands for ``from``, which Python reserves."""
     return camel(name.rstrip("_"))

@@ -1,6 +1,5 @@
 """Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, TypeVar
 
@@ -70,8 +69,3 @@ class Person:
     """Id of the user; null for the service itself and for deleted users."""
     name: Annotated[str, Example("Admin")]
     """Name of the user, or `System`."""
-
-
-def person(stored: Mapping[str, Any] | None) -> Person | None:
-    """Return a person as a row keeps it, which is ``{id, name}``."""
-    return None if stored is None else Person(**stored)

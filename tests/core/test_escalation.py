@@ -23,7 +23,7 @@ def at(
     """What is done so many minutes after the epoch, and when it is looked at next."""
     now = EPOCH + minutes * MINUTE
     found = step(policy, progress, free, acknowledged=False, opened_at=None, now=now)
-    return found.deed, None if found.due_at is None else round((found.due_at - EPOCH) / MINUTE)
+    return found.action, None if found.due_at is None else round((found.due_at - EPOCH) / MINUTE)
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_what_is_held_is_looked_at_again() -> None:
     held = step(STEPS, EscalationProgress(), HELD, acknowledged=False, opened_at=None, now=EPOCH)
     late = step(STEPS, TOLD, HELD, acknowledged=False, opened_at=None, now=EPOCH + 12 * MINUTE)
 
-    assert (held.deed, held.progress, held.due_at) == (
+    assert (held.action, held.progress, held.due_at) == (
         AlertAction.NOTHING,
         EscalationProgress(),
         EPOCH + LOOK,
     )
-    assert (late.deed, late.due_at) == (AlertAction.NOTHING, EPOCH + 12 * MINUTE + LOOK)
+    assert (late.action, late.due_at) == (AlertAction.NOTHING, EPOCH + 12 * MINUTE + LOOK)
 
 
 @pytest.mark.parametrize("reminders", [Reminders.STOP, Reminders.AFRESH])
@@ -83,7 +83,7 @@ def test_what_stopped_waits_for_what_happens(reminders: Reminders) -> None:
 def test_nothing_follows_an_acknowledgement() -> None:
     for progress in (EscalationProgress(), TOLD):
         found = step(POLICY, progress, FREE, acknowledged=True, opened_at=None, now=EPOCH + 99 * MINUTE)
-        assert (found.deed, found.progress, found.due_at) == (AlertAction.NOTHING, progress, None)
+        assert (found.action, found.progress, found.due_at) == (AlertAction.NOTHING, progress, None)
 
 
 def test_a_reopening_is_told_and_starts_afresh() -> None:
@@ -92,7 +92,7 @@ def test_a_reopening_is_told_and_starts_afresh() -> None:
         STEPS, replace(TOLD, escalations=2), FREE, acknowledged=False, opened_at=EPOCH + 50 * MINUTE, now=now
     )
 
-    assert (found.deed, found.progress, found.due_at) == (
+    assert (found.action, found.progress, found.due_at) == (
         AlertAction.NOTIFY,
         EscalationProgress(now, now),
         now + 10 * MINUTE,

@@ -88,7 +88,9 @@ async def put(tx: Tx, team: int, waiting: Sequence[Waits]) -> None:
 
 
 async def due(tx: Tx, each: int = MOST) -> list[Any]:
-    rows = await tx.fetch(table._DUE, MOST, each, [], [], MAX_EXPIRIES, TRIES_IN_ORDER, [], MOST)
+    search = f"{table._DUE} SELECT * FROM found"
+    await tx.execute(table._WALK)
+    rows = await tx.fetch(search, MOST, each, [], [], MAX_EXPIRIES, TRIES_IN_ORDER, [], MOST)
     return list(rows)
 
 

@@ -13,7 +13,7 @@ from collector.http import pages
 from collector.http.auth import actor, caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
-from collector.platform.answers import person
+from collector.platform.people import person
 from shared import ids
 
 _STATUSES: Final = tuple(AlertStatus)

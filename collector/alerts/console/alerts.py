@@ -51,19 +51,19 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def acknowledge(request: web.Request) -> web.StreamResponse:
-    return await _deed(request, alerts.acknowledge, "Acknowledged. Reminders have stopped.")
+    return await _perform(request, alerts.acknowledge, "Acknowledged. Reminders have stopped.")
 
 
 async def resolve(request: web.Request) -> web.StreamResponse:
-    return await _deed(request, alerts.resolve, "Alert resolved.")
+    return await _perform(request, alerts.resolve, "Alert resolved.")
 
 
-async def _deed(
-    request: web.Request, deed: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], said: str
+async def _perform(
+    request: web.Request, action: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], said: str
 ) -> web.StreamResponse:
     context, id_ = context_of(request), path_id(request, "alert", alerts.WHAT)
     try:
-        await deed(context.db, who(request), id_, context.now())
+        await action(context.db, who(request), id_, context.now())
     except Conflict as fault:
         return back(request, HERE, str(fault), tone="bad")
     return back(request, HERE, said)

@@ -41,7 +41,7 @@ class EscalationProgress:
 class NextStep:
     """*due_at*: when to evaluate again; None if only an event can change anything."""
 
-    deed: AlertAction
+    action: AlertAction
     progress: EscalationProgress
     due_at: datetime | None
 
@@ -61,8 +61,8 @@ def step(
     """
     if acknowledged:
         return NextStep(AlertAction.NOTHING, progress, None)
-    told = progress.notified_at
-    if told is None or (opened_at is not None and opened_at > told):
+    notified_at = progress.notified_at
+    if notified_at is None or (opened_at is not None and opened_at > notified_at):
         if not free.openings:
             return NextStep(AlertAction.NOTHING, progress, now + LOOK)
         fresh = EscalationProgress(now, now)

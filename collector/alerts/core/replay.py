@@ -89,12 +89,12 @@ def replay(
 def notices(rule: RuleSettings, spell: Spell, now: datetime) -> tuple[int, int]:
     """Return how many notices its channels would have received, its end included, and the steps due."""
     lasted = (spell.until or now) - spell.since
-    told = 1 + (rule.notify_on_recovery and spell.until is not None)
+    notifications = 1 + (rule.notify_on_recovery and spell.until is not None)
     if rule.repeat_minutes:
-        told += lasted // timedelta(minutes=rule.repeat_minutes)
+        notifications += lasted // timedelta(minutes=rule.repeat_minutes)
     policy = rule.escalation_policy
     steps = min(policy.max_escalations, lasted // timedelta(minutes=policy.delay_minutes)) if policy else 0
-    return told, steps
+    return notifications, steps
 
 
 def _facts(

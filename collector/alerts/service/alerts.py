@@ -90,15 +90,15 @@ async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
 async def end_with(tx: Tx, monitor: Monitor, now: datetime) -> list[Event]:
     """End the alerts of a monitor that is being deleted; return their events."""
     found = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
-    told = []
+    announced = []
     for alert in found:
         if alert.status == AlertStatus.RECOVERED:
             await table.save(tx, [replace(alert, due_at=None)])
             continue
         after = replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None)
         await table.save(tx, [after])
-        told += [event] if (event := await _recovered(tx, after, monitor, "deleted", [], now)) else []
-    return told
+        announced += [event] if (event := await _recovered(tx, after, monitor, "deleted", [], now)) else []
+    return announced
 
 
 async def _over(tx: Tx, alert: Alert, now: datetime) -> Event | None:

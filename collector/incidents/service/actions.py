@@ -4,7 +4,7 @@ The database decides which request was first: an update matches only a status th
 reopen lock the incident's monitor first, as the evaluation does: otherwise both would be announced.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -30,8 +30,8 @@ from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
 _NO_MONITOR = "there is no such monitor"
-# The name of each action in its event.
-_TOLD_AS = {
+# The name of each action in the log of the incident and in its event.
+_RECORDED_AS = {
     "create": "created",
     "acknowledge": "acknowledged",
     "resolve": "resolved",
@@ -60,17 +60,17 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
             raise Invalid({"monitorId": _NO_MONITOR})
         await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
         await _log(tx, actor, id_, "created", wanted.title, now)
-        return await _told(tx, actor, "create", id_, now)
+        return await _announce(tx, actor, "create", id_, now)
 
 
 async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
     """Acknowledge the incident and its alerts. Raises NotFound; Conflict unless it is open."""
     async with db.transaction() as tx:
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
-            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+            raise await _conflict(tx, actor, id_, "The incident is already {}")
         await alerts.acknowledge_of(tx, actor.team_id, id_, actor.shown, now)
         await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
-        return await _told(tx, actor, "acknowledge", id_, now)
+        return await _announce(tx, actor, "acknowledge", id_, now)
 
 
 async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:
@@ -79,9 +79,9 @@ async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: dateti
     async def move(tx: Tx) -> Incident:
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
         if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
-            raise await _conflict(tx, actor, id_, lambda status: f"The incident is already {status}")
+            raise await _conflict(tx, actor, id_, "The incident is already {}")
         await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
-        return await _told(tx, actor, "resolve", id_, now)
+        return await _announce(tx, actor, "resolve", id_, now)
 
     return await giving_way(db, move)
 
@@ -92,11 +92,10 @@ async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) ->
     async def move(tx: Tx) -> Incident:
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
         if not await writes.reopen(tx, actor.team_id, id_, now):
-            raise await _conflict(
-                tx, actor, id_, lambda status: f"The incident is {status}: only a resolved one is reopened"
-            )
+            message = "The incident is {}: only a resolved one is reopened"
+            raise await _conflict(tx, actor, id_, message)
         await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
-        return await _told(tx, actor, "reopen", id_, now)
+        return await _announce(tx, actor, "reopen", id_, now)
 
     try:
         return await giving_way(db, move)
@@ -126,7 +125,7 @@ async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) ->
         await _one(tx, actor, id_)
         await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
         await _log(tx, actor, id_, "note_added", text, now)
-        await _told(tx, actor, "note", id_, now, note)
+        await _announce(tx, actor, "note", id_, now, note)
     return note
 
 
@@ -141,14 +140,14 @@ async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[s
     return found
 
 
-async def _told(
+async def _announce(
     tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: IncidentNote | None = None
 ) -> Incident:
     """Record the action and append its event. Last: others wait for the team's next position."""
     found = await _done(tx, actor, action, id_)
     monitor = await monitors.get(tx, actor.team_id, found.monitor_id) if found.monitor_id else None
     await events.append_all(
-        tx, [event_writer.by_hand(actor, _TOLD_AS[action], found, monitor, note, now)], now
+        tx, [event_writer.by_hand(actor, _RECORDED_AS[action], found, monitor, note, now)], now
     )
     return found
 
@@ -160,6 +159,9 @@ async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:
     return found
 
 
-async def _conflict(tx: Tx, actor: Actor, id_: UUID, says: Callable[[str], str]) -> Conflict:
-    """Return the error for an action that the incident's status forbids. Raises NotFound."""
-    return Conflict(says((await _one(tx, actor, id_)).status))
+async def _conflict(tx: Tx, actor: Actor, id_: UUID, message: str) -> Conflict:
+    """Return the error for an action that the incident's status forbids; *message* has a place for it.
+
+    Raises NotFound.
+    """
+    return Conflict(message.format((await _one(tx, actor, id_)).status))

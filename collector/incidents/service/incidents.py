@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from collector.events.core import downtime, events
 from collector.incidents.answers import IncidentAnswer
 from collector.incidents.core.status import IncidentStatus
@@ -12,7 +14,8 @@ from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import DeliveryRow
-from collector.platform.answers import person
+from collector.platform.answer_json import encode
+from collector.platform.people import person
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
 from shared import ids
@@ -58,7 +61,7 @@ async def timeline(db: Db, team_id: int, id_: UUID) -> list[IncidentLogEntry]:
         return await reads.timeline(tx, team_id, id_)
 
 
-async def told(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
+async def notifications(db: Db, team_id: int, incident: Incident) -> list[DeliveryRow]:
     """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
@@ -100,6 +103,12 @@ def shown(incident: Incident, now: datetime) -> IncidentAnswer:
         last_error=incident.last_error,
         parent_incident_id=_id(incident.parent_incident_id),
     )
+
+
+def shown_in_events(incident: Incident, now: datetime) -> dict[str, Any]:
+    """Return an incident as events show it, which is the JSON of `shown`."""
+    plain: dict[str, Any] = orjson.loads(encode(shown(incident, now)))
+    return plain
 
 
 def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:

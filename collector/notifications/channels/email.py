@@ -98,7 +98,7 @@ class Email:
         admitted = [one for one in left if one not in held]
         refused = await mailer.hand_in(mail, admitted) if admitted else {}
         reached = message.reached | (set(admitted) - refused.keys())
-        note = "; ".join(filter(None, (_told(refused), *dict.fromkeys(one.why for one in held.values()))))
+        note = "; ".join(filter(None, (_refusals(refused), *dict.fromkeys(one.why for one in held.values()))))
         waits = [one.wait_s for one in held.values() if one.wait_s is not None]
         if waits or not all(one.lasting for one in refused.values()):
             wait_s = max(waits, default=None)
@@ -108,7 +108,7 @@ class Email:
         return Sent(250, "; ".join(filter(None, (note, text.fault))) or None)
 
 
-def _told(refused: Mapping[str, MailRefusal]) -> str:
+def _refusals(refused: Mapping[str, MailRefusal]) -> str:
     return "; ".join(f"the mail server refused {who}: {said}" for who, said in refused.items())
 
 

@@ -17,5 +17,5 @@ def compose(
     team_id: int = 0,
 ) -> Message:
     """Compose the message of one delivery; *public_url*: base of its links, without a trailing slash."""
-    told = body(fact, public_url)
-    return Message(told["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(told), reached, team_id)
+    sent = body(fact, public_url)
+    return Message(sent["id"], ids.show("dlv", delivery_id), fact.kind, orjson.dumps(sent), reached, team_id)

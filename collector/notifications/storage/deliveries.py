@@ -153,8 +153,12 @@ _BLOCKS = """
 """
 
 # Statistics are wrong whenever it matters: none are made before a storm, or they know delivered rows alone.
-# The planner then reads all that waits and sorts it. Without sorts, only the index in that order is left.
-_WALK = "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off"
+# The planner then reads all that waits, to sort or to join it. Without sorts and joins of whole sets, the
+# index in the right order is the only way left.
+_WALK = "; ".join(
+    f"SET LOCAL enable_{way} = off"
+    for way in ("sort", "incremental_sort", "hashjoin", "mergejoin", "seqscan")
+)
 
 # The first due deliveries of a channel, each checked separately. The OFFSET keeps the planner from turning
 # the subquery into a join, the ORDER from reading the whole channel.
@@ -214,8 +218,6 @@ _OF_CHANNEL = f"""
     LIMIT greatest($2 - coalesce(busy.flying, 0), 0)
 """
 
-_DUE_COLUMNS = ("place", "team_id", "id", "attempt", "expired", "over")
-
 _IS_MAIL = """
     (SELECT c.type = 'email' FROM channels c WHERE c.team_id = w.team_id AND c.id = w.channel_id)
 """
@@ -224,42 +226,42 @@ _IS_MAIL = """
 _DUE = f"""
     WITH RECURSIVE {_WAITING}, busy AS (
         SELECT * FROM unnest($3::uuid[], $4::int[]) AS busy (channel_id, flying)
-    )
-    (
-        SELECT due.* FROM (
-            SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} IS NOT TRUE
-        ) AS channel
-        LEFT JOIN busy USING (channel_id)
-        CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
-        LIMIT $1
-    ) UNION ALL (
-        SELECT due.* FROM (
-            SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} ORDER BY random()
-        ) AS channel
-        LEFT JOIN busy USING (channel_id)
-        CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
-        LIMIT $8
+    ), found AS (
+        (
+            SELECT due.* FROM (
+                SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} IS NOT TRUE
+            ) AS channel
+            LEFT JOIN busy USING (channel_id)
+            CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
+            LIMIT $1
+        ) UNION ALL (
+            SELECT due.* FROM (
+                SELECT * FROM waiting w WHERE w.team_id <> ALL ($7::int[]) AND {_IS_MAIL} ORDER BY random()
+            ) AS channel
+            LEFT JOIN busy USING (channel_id)
+            CROSS JOIN LATERAL ({_OF_CHANNEL}) AS due
+            LIMIT $8
+        )
     )
 """
 
-# By ctid, too: the rows are locked, so they do not move before this.
-_LEASE = """
-    WITH due AS (
-        SELECT * FROM unnest($1::tid[], $2::int[], $3::uuid[], $4::smallint[], $5::bool[], $6::bool[])
-            AS u (place, team_id, id, attempt, expired, over)
+# In one statement with the search, which has locked the rows: each is updated where it was found.
+_CLAIM = f"""
+    {_DUE}, due AS MATERIALIZED (
+        SELECT DISTINCT place, team_id, id, attempt, expired, over FROM found
     ), claimed AS (
         UPDATE deliveries d SET
             status = CASE WHEN due.over THEN 2 ELSE 0 END,
             attempt = d.attempt + CASE WHEN due.over THEN 0 ELSE 1 END,
             expiries = d.expiries + CASE WHEN due.expired AND NOT due.over THEN 1 ELSE 0 END,
             leased = NOT due.over,
-            due_at = now() + make_interval(secs => coalesce((c.config ->> 'timeout')::int, 30)) + $7,
+            due_at = now() + make_interval(secs => coalesce((c.config ->> 'timeout')::int, 30)) + $9,
             finished_at = CASE WHEN due.over THEN now() END
         FROM due, channels c
         WHERE d.ctid = due.place AND c.team_id = d.team_id AND c.id = d.channel_id
         RETURNING d.*, c.name AS channel_name, c.type AS channel_type, c.enabled, c.config, c.secrets
     ), lost AS (
-        UPDATE delivery_attempts a SET error = $8 FROM due
+        UPDATE delivery_attempts a SET error = $10 FROM due
         WHERE due.expired AND a.team_id = due.team_id AND a.delivery_id = due.id AND a.attempt = due.attempt
     ), begun AS (
         INSERT INTO delivery_attempts (team_id, delivery_id, attempt, at)
@@ -287,14 +289,20 @@ async def claim(
     """
     busy, counts = list(flying.keys()), list(flying.values())
     await tx.execute(_WALK)
-    found = await tx.fetch(
-        _DUE, limit, per_channel, busy, counts, MAX_EXPIRIES, TRIES_IN_ORDER, list(crowded), mails
+    rows = await tx.fetch(
+        _CLAIM,
+        limit,
+        per_channel,
+        busy,
+        counts,
+        MAX_EXPIRIES,
+        TRIES_IN_ORDER,
+        list(crowded),
+        mails,
+        GRACE,
+        LOST,
     )
-    if not found:
-        return []
-    due = {row["id"]: row for row in found}.values()
-    columns = [[row[name] for row in due] for name in _DUE_COLUMNS]
-    return [Claimed(**row) for row in await tx.fetch(_LEASE, *columns, GRACE, LOST)]
+    return [Claimed(**row) for row in rows]
 
 
 async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
@@ -323,7 +331,7 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
             UPDATE channel_faults f SET works_since = now() FROM moved
             WHERE moved.status = 1 AND f.team_id = moved.team_id AND f.channel_id = moved.channel_id
               AND f.works_since IS NULL
-        ), told AS (
+        ), recorded AS (
             UPDATE delivery_attempts a
             SET status_code = done.status_code, latency_ms = done.latency_ms, error = done.error,
                 note = done.note
