@@ -22,7 +22,7 @@ from probe.link.session import Identity, Session
 from probe.metrics import serving, write
 from probe.net.engine import Net
 from probe.schedule.canaries import ask, finder
-from probe.schedule.certificate_ends import Ends
+from probe.schedule.certificate_ends import CertificateEnds
 from probe.schedule.egress import Egress
 from probe.schedule.prepared import check_of
 from probe.schedule.runner import Ran, run
@@ -110,7 +110,7 @@ async def _work(
     own = Net()
     egress = Egress(finder(settings.canaries), partial(ask, net=own))
     bell = Bell()
-    board, ends = Board(MOST_MONITORS if settings.metrics_listen else 0), Ends()
+    board, ends = Board(MOST_MONITORS if settings.metrics_listen else 0), CertificateEnds()
 
     def keep(incarnation: int, seq: int, results: int, data: bytes) -> None:
         spool.append(incarnation, seq, results, data)
@@ -174,14 +174,14 @@ def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:
 
 
 def _checks(
-    net: Net, egress: Egress, board: Board, ends: Ends, in_check: "memoryview[int]"
+    net: Net, egress: Egress, board: Board, ends: CertificateEnds, in_check: "memoryview[int]"
 ) -> Callable[[Assigned], Awaitable[Ran]]:
     async def check(assigned: Assigned) -> Ran:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
         ran = await egress.judge(ran)
         board.note(assigned, ran.outcome, ran.duration_us)
-        return ends.told(assigned, ran)
+        return ends.with_news(assigned, ran)
 
     return check
 

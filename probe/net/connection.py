@@ -102,7 +102,7 @@ class Connection:
         self._net.rewatch(self._fd, self)
         self._net.deadlines.add(self, self._limit.deadline)
 
-    def heed(self, events: int) -> None:
+    def on_events(self, events: int) -> None:
         """Proceed as far as these epoll events allow."""
         try:
             self._go(events)

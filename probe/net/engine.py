@@ -34,7 +34,7 @@ Talk = Callable[[Manner], Connection]
 class Watched(Protocol):
     """The owner of a descriptor in the epoll."""
 
-    def heed(self, events: int) -> None: ...
+    def on_events(self, events: int) -> None: ...
 
     def close(self) -> None: ...
 
@@ -181,11 +181,11 @@ class Net:
             one = watched.get(fd)
             if one is not None:
                 in_check[0] = one[1]
-                one[0].heed(events)
+                one[0].on_events(events)
         in_check[0] = 0
 
     def _go_on(self) -> None:
         waiting, self._again = self._again, []
         for connection, self._in_check[0] in waiting:
-            connection.heed(select.EPOLLIN | select.EPOLLRDHUP)
+            connection.on_events(select.EPOLLIN | select.EPOLLRDHUP)
         self._in_check[0] = 0

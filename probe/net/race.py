@@ -30,8 +30,8 @@ class _Runner:
         self.address = address
         self.sock = sock
 
-    def heed(self, events: int) -> None:
-        self._race.heed(self, events)
+    def on_events(self, events: int) -> None:
+        self._race.on_events(self, events)
 
     def close(self) -> None:
         self._race.close()
@@ -75,7 +75,7 @@ class Race:
         self._winner = None  # breaking the cycle frees both at once
         return winner.address, winner.sock
 
-    def heed(self, runner: _Runner, events: int) -> None:
+    def on_events(self, runner: _Runner, events: int) -> None:
         if self.future.done():
             return
         code = fault(runner.sock, runner.address, self._port, events)

@@ -132,14 +132,14 @@ class Stream:
     def peer(self) -> str:
         return show(self.address, self.to.port)
 
-    def heed(self, _events: int) -> None:
+    def on_events(self, _events: int) -> None:
         self._ready = True
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
     def expire(self) -> None:
         self._late = True
-        self.heed(0)
+        self.on_events(0)
 
     def close(self) -> None:
         """Free the socket; idempotent."""
@@ -168,12 +168,12 @@ class Stream:
             raise TargetError(f"{self.phase}: more than {_MOST_BYTES} bytes")
         self._came += data
 
-    async def _when_ready(self, deed: Callable[[], T]) -> T:
-        """Run *deed* as soon as the socket is ready."""
+    async def _when_ready(self, operation: Callable[[], T]) -> T:
+        """Run *operation* as soon as the socket is ready."""
         while True:
             self._ready = False
             try:
-                return deed()
+                return operation()
             except _LATER:
                 await self._wait()
             except ssl.SSLError as error:

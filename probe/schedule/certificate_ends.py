@@ -20,27 +20,27 @@ def days_left(outcome: Outcome, at: float) -> float | None:
     return None if outcome.ends is None else (outcome.ends - at) / _DAY_S
 
 
-class Ends:
+class CertificateEnds:
     """Remembers the reported expiry of each assignment: most certificates do not change."""
 
-    __slots__ = ("_now", "_told")
+    __slots__ = ("_now", "_reported")
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._told: dict[int, tuple[int, int, float]] = {}
+        self._reported: dict[int, tuple[int, int, float]] = {}
 
-    def told(self, assigned: Assigned, ran: Ran) -> Ran:
+    def with_news(self, assigned: Assigned, ran: Ran) -> Ran:
         """*ran* with the certificate's expiry as its state, if that is news."""
         ends = ran.outcome.ends
         if ends is None or ran.outcome.state is not None:
             return ran
-        now, known = self._now(), self._told.get(assigned.number)
+        now, known = self._now(), self._reported.get(assigned.number)
         news = assigned.revision, int(ends)
         if known is not None and known[:2] == news and now - known[2] < _AGAIN_S:
             return ran
-        self._told[assigned.number] = (*news, now)
+        self._reported[assigned.number] = (*news, now)
         state = Expiry(only_near=False, ends=int(ends)).pack()
         return replace(ran, outcome=replace(ran.outcome, state=state))
 
     def forget(self, number: int) -> None:
-        self._told.pop(number, None)
+        self._reported.pop(number, None)

@@ -71,7 +71,7 @@ class Scheduler:
         self._agenda = DueQueue()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_us = 0
-        self._crew = WorkerPool(check, self._settle, max_concurrency, boot_us)
+        self._pool = WorkerPool(check, self._settle, max_concurrency, boot_us)
         # Re-checks get at most a fifth of the probe's capacity, assuming a second per check.
         self._budget = Budget(max_concurrency / 5, boot_us)
         self._evidence = Budget(_EVIDENCE_A_SECOND, boot_us)
@@ -82,12 +82,12 @@ class Scheduler:
 
     @property
     def running(self) -> int:
-        return self._crew.running
+        return self._pool.running
 
     @property
     def waiting(self) -> int:
         """Checks that are due but wait for a slot."""
-        return self._crew.waiting
+        return self._pool.waiting
 
     @property
     def started(self) -> int:
@@ -100,7 +100,7 @@ class Scheduler:
     @property
     def late(self) -> Histogram:
         """How late each run started."""
-        return self._crew.late
+        return self._pool.late
 
     def take(self, assigned: Assigned) -> None:
         """Add or change an assignment; the same revision again keeps its phase and its streak."""
@@ -137,7 +137,7 @@ class Scheduler:
         self._teams[team] += more
         if self._teams[team] == 0:
             del self._teams[team]
-        self._crew.divide(among_teams=len(self._teams) > 1)
+        self._pool.divide(among_teams=len(self._teams) > 1)
 
     def release(self, number: int, released: Callable[[int], None]) -> None:
         """Release a check for another probe; call *released* once its last result is in."""
@@ -187,7 +187,7 @@ class Scheduler:
         self._stopped = True
         if self._timer:
             self._timer.cancel()
-        await self._crew.stop(seconds)
+        await self._pool.stop(seconds)
 
     def _let_go(self, item: Item) -> None:
         released, item.release = item.release, None
@@ -258,7 +258,7 @@ class Scheduler:
     def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
         item.resting = False
         item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
-        self._crew.start(item)
+        self._pool.start(item)
 
     def _tally(self, type_: str) -> Tally:
         return self.tallies.setdefault(type_, Tally())

@@ -163,15 +163,15 @@ class WorkerPool:
             worker.item = item
             worker.wake.set_result(None)
         else:
-            worker = self._hire(item)
+            worker = self._add_worker(item)
         item.task = worker.task
 
-    def _hire(self, item: Item) -> _Worker:
+    def _add_worker(self, item: Item) -> _Worker:
         worker = _Worker()
         worker.item = item
         worker.task = self._loop.create_task(self._work(worker))
         self._workers.add(worker.task)
-        worker.task.add_done_callback(lambda _: self._dismiss(worker))
+        worker.task.add_done_callback(lambda _: self._remove_worker(worker))
         return worker
 
     async def _work(self, worker: _Worker) -> None:
@@ -190,7 +190,7 @@ class WorkerPool:
             self._idle.append(worker)
             await wake
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _remove_worker(self, worker: _Worker) -> None:
         """Remove a worker that was cancelled, maybe before it began, or is surplus."""
         self._workers.discard(worker.task)
         if worker.item is not None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from probe.link.plan import Order, prepare
-from probe.schedule.certificate_ends import Ends
+from probe.schedule.certificate_ends import CertificateEnds
 from probe.schedule.runner import Ran
 from shared.kinds.tls import Expiry
 from shared.results import Outcome, Status
@@ -32,28 +32,28 @@ class Clock:
 
 
 def test_it_is_told_once_and_again_when_it_changes() -> None:
-    ends = Ends()
+    ends = CertificateEnds()
     other = replace(SEEN, outcome=replace(SEEN.outcome, ends=1_900_000_001.0))
-    states = [ends.told(HTTPS, ran).outcome.state for ran in (SEEN, SEEN, other, other, SEEN)]
+    states = [ends.with_news(HTTPS, ran).outcome.state for ran in (SEEN, SEEN, other, other, SEEN)]
     assert states == [STATE, None, Expiry(only_near=False, ends=1_900_000_001).pack(), None, STATE]
 
 
 def test_it_is_told_again_after_a_while_and_under_another_revision_or_assignment() -> None:
     clock = Clock()
-    ends = Ends(clock)
-    assert ends.told(HTTPS, SEEN).outcome.state == STATE
-    assert ends.told(replace(HTTPS, revision=2), SEEN).outcome.state == STATE
-    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+    ends = CertificateEnds(clock)
+    assert ends.with_news(HTTPS, SEEN).outcome.state == STATE
+    assert ends.with_news(replace(HTTPS, revision=2), SEEN).outcome.state == STATE
+    assert ends.with_news(replace(HTTPS, number=2), SEEN).outcome.state == STATE
     clock.now += 599
-    assert ends.told(replace(HTTPS, number=2), SEEN) is SEEN
+    assert ends.with_news(replace(HTTPS, number=2), SEEN) is SEEN
     clock.now += 1
-    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+    assert ends.with_news(replace(HTTPS, number=2), SEEN).outcome.state == STATE
     ends.forget(2)
-    assert ends.told(replace(HTTPS, number=2), SEEN).outcome.state == STATE
+    assert ends.with_news(replace(HTTPS, number=2), SEEN).outcome.state == STATE
 
 
 def test_what_has_none_or_a_state_of_its_own_stays_as_it_is() -> None:
-    ends = Ends()
+    ends = CertificateEnds()
     for outcome in (Outcome(Status.UP), Outcome(Status.DOWN, state=b"own", ends=1.0)):
         ran = Ran(outcome, 0, 1)
-        assert ends.told(HTTPS, ran) is ran
+        assert ends.with_news(HTTPS, ran) is ran

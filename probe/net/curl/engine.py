@@ -51,7 +51,7 @@ class Curl:
         if self._transfers.pop(transfer.easy, None) is not None:
             self._multi.remove_handle(transfer.easy)
 
-    def heed(self, _events: int) -> None:
+    def on_events(self, _events: int) -> None:
         """Tell libcurl which of its sockets are ready."""
         self._act(self._epoll.poll(0, _MOST_EVENTS))
 

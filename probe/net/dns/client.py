@@ -102,7 +102,7 @@ class _Line:
         except OSError as error:
             self._fail(error)
 
-    def heed(self, _events: int) -> None:
+    def on_events(self, _events: int) -> None:
         """Read what came; if there is more, epoll reports it again."""
         for _ in range(_MOST_READS):
             try:

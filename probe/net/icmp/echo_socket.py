@@ -84,7 +84,7 @@ class Line:
             self._give_again(error, packet, number, pinging.address)
         return number
 
-    def heed(self, _events: int = 0) -> None:
+    def on_events(self, _events: int = 0) -> None:
         """Read what has arrived."""
         came = self._read()
         if came:

@@ -129,7 +129,7 @@ class _Pinging:
 
     def expire(self) -> None:
         """The last echo's time is over, unless its answer waits to be read."""
-        self._line.heed()
+        self._line.on_events()
         now = time.monotonic()
         if self.future.done():
             return
