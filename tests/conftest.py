@@ -18,6 +18,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 import structlog
+from _pytest.unraisableexception import collect_unraisable
 from hypothesis import HealthCheck, settings
 
 from collector.platform.embedded.server import Embedded
@@ -40,11 +41,15 @@ FAST: Final = {
 }
 MEMORY: Final = Path("/dev/shm")
 _TESTS: Final = Path(__file__).parent
-# Folders whose tests execute SQL first, and folders whose tests start a whole product or a browser.
+# Folders, at any depth: their tests execute SQL first; their tests start a whole product or a browser.
 _SQL_FIRST: Final = frozenset({"alerting", "delivery", "ingest", "services", "storage", "sweeper"})
 _WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
 # Nearly no test of these folders is fast, and to import them takes longer than to run all that are.
 _NOT_FAST: Final = _SQL_FIRST | _WHOLE | {"api"}
+# What a test makes stays in the two young generations until its end, where they alone are collected. To look
+# through all that earlier tests left takes 0.1 s, and is done after so many tests.
+_THRESHOLDS: Final = (50_000, 1_000, 1_000)
+_ALL_EVERY: Final = 50
 # What lies between who asks for a connection and who takes note of it.
 _BETWEEN: Final = ("/shared/held.py", "/storage/db.py", "/contextlib.py")
 
@@ -111,6 +116,7 @@ class Server:
 SERVER: Final = pytest.StashKey[Server]()
 URL: Final = pytest.StashKey[str]()
 LIMIT: Final = pytest.StashKey[Any]()
+ENDED: Final = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -211,8 +217,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import nothing of the folders in which no test is fast when those alone are asked for."""
-    folder = collection_path.parent == _TESTS and collection_path.name in _NOT_FAST
-    return True if folder and config.option.markexpr == "fast" else None
+    unwanted = _TESTS in collection_path.parents and collection_path.name in _NOT_FAST
+    return True if unwanted and config.option.markexpr == "fast" else None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -229,26 +235,31 @@ def pytest_collection_finish() -> None:
     """Set apart what collection made, so that garbage is looked for among what tests make alone."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_THRESHOLDS)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_teardown() -> Iterator[None]:
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Collect a test's garbage before its end: a socket that it left open fails it, and no later one."""
     yield
-    gc.collect()
+    if isinstance(item, pytest.Function):
+        item.funcargs.clear()  # else they would hold what the test left
+    ended = item.config.stash[ENDED] = item.config.stash.get(ENDED, 0) + 1
+    gc.collect(1 if ended % _ALL_EVERY else 2)
+    collect_unraisable(item.config)  # pytest did so before this
 
 
 def _mark(item: pytest.Item) -> None:
     """Add the markers that follow from a test's fixtures and folder."""
     fixtures = getattr(item, "fixturenames", ())
-    folder = item.path.relative_to(_TESTS).parts[0] if item.path.is_relative_to(_TESTS) else ""
+    folders = set(item.path.relative_to(_TESTS).parts[:-1]) if item.path.is_relative_to(_TESTS) else set()
     if "server_url" in fixtures:
         item.add_marker(pytest.mark.database)
-        if folder in _SQL_FIRST:
+        if folders & _SQL_FIRST:
             item.add_marker(pytest.mark.oldest)
-    if folder in _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
+    if folders & _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
-    if folder not in _NOT_FAST and not any(map(item.get_closest_marker, ("database", "races"))):
+    if not folders & _NOT_FAST and not any(map(item.get_closest_marker, ("database", "races"))):
         item.add_marker(pytest.mark.fast)
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.

@@ -1,15 +1,14 @@
 """Second tries: only for tests that race real time, each with its own time limit, and few in a run."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import run
+
 pytestmark = pytest.mark.races
 
-ROOT = Path(__file__).parent.parent
 HANGS = """
 import threading
 
@@ -67,15 +66,3 @@ def test_more_second_tries_than_the_limit_fail_the_run(most: int, code: int, tmp
     assert ended.returncode == code
     assert "1 passed, 1 rerun" in ended.stdout
     assert ("second tries: 1 (limit 0)" in ended.stdout) == (code == 1)
-
-
-def run(tests: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    ini = str(tests / "pytest.ini")
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-rf", "-p", "tests.conftest", "-c", ini, *options, str(tests)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=40,
-        check=False,
-    )
