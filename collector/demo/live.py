@@ -49,7 +49,7 @@ class LiveWorld:
         self._reported_at = EPOCH
 
     async def turn(self) -> bool:
-        """Report what is due since the last turn."""
+        """Report what has become due since the last turn."""
         now = self._now()
         async with self._db.transaction() as tx:
             epoch = await leases.take(tx, _LEASE, self._id, _LEASE_FOR)
@@ -74,7 +74,8 @@ class LiveWorld:
         self._living = [DemoProbe(id_, place) for _, id_, place in enrolled]
         self._team_id = enrolled[0][0] if enrolled else None
         self._simulation = Simulation(self._db, self._living, now) if enrolled else None
-        self._read_at, self._reported_at = EPOCH, now
+        # Everything is due: nobody has reported for a while.
+        self._read_at = self._reported_at = EPOCH
         for one in self._living:
             await probes.connect(self._db, one, now)
 
