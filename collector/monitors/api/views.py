@@ -153,7 +153,8 @@ def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
 @lru_cache(maxsize=_MOST)
 def _lasting_json(found: Whole) -> dict[str, Any]:
     """Return the JSON of these parts, cached while they are the same."""
-    return json_object(_lasting(found))
+    shown: dict[str, Any] = orjson.loads(encode(_lasting(found)))
+    return shown
 
 
 def _lasting(found: Whole) -> ShownMonitor:
