@@ -12,12 +12,12 @@ from collector.heartbeats import service
 from collector.heartbeats.core.heartbeat import Ping, PingSignal
 from collector.heartbeats.service import WHAT, Arrived, PingTaker
 from collector.http import bodies, ratelimit
-from collector.http.auth import caller, service_context
+from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
 from collector.monitors.answers import RotatedKey
-from collector.monitors.api.context import made_for
+from collector.monitors.api.context import made_for, scope_of
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
@@ -82,10 +82,9 @@ async def take_by_id(request: web.Request) -> web.Response:
 async def rotate(request: web.Request) -> web.Response:
     """Replace the key or token; the old one is invalid from now on."""
     id_ = path_id(request, "mon", WHAT)
-    after = await report_secrets.rotate(
-        service_context(request), caller(request).team_id, id_, context_of(request).now()
-    )
-    made = made_for(request, after)
+    scope = scope_of(request)
+    after = await report_secrets.rotate(scope.context, scope.team_id, id_, scope.now)
+    made = made_for(scope, after)
     assert made is not None  # noqa: S101 - `rotate` refuses monitors that receive no reports
     shown = {each.name: getattr(made, each.name) for each in fields(made)}
     return ok(RotatedKey(id=request.match_info["id"], **shown))

@@ -587,29 +587,3 @@ class MonitorDetails:
     """Thresholds of a chain that are crossed now; present for Web3 monitors."""
     warnings: Annotated[list[Annotated[str, Example("not measured yet")]] | None, Omitted()] = None
     """Warnings about the monitor."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownMonitor(MonitorDetails):
-    """A monitor with its settings, those of its type too, and its numbers."""
-
-    type: Annotated[str, Example("http")]
-    """Type of the monitor."""
-    config: dict[str, Any]
-    """Settings of its type."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorUntilNow:
-    """The fields of `ShownMonitor` that change while time passes, or depend on the caller."""
-
-    silenced_until: datetime | None
-    """Until when its notifications are silenced; null if they are not."""
-    config: Annotated[dict[str, Any] | None, Omitted()] = None
-    """Settings of its type, as the caller may see them."""
-    location_states: Annotated[list[LocationState] | None, Omitted()] = None
-    """How each location sees it, with the days until its certificate expires; present if one was seen."""
-    alerts: Annotated[list[CrossedThreshold] | None, Omitted()] = None
-    """Thresholds of a chain that are crossed now; present for Web3 monitors."""
-    warnings: Annotated[list[str] | None, Omitted()] = None
-    """Warnings about the monitor."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
@@ -88,6 +88,12 @@ class MonitorSettings:
         Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http or https URL")] | None
     ) = None
     """URL of the runbook for its incidents."""
+
+
+# The columns that checks or their evaluation depend on: a change of them is sent to the probes.
+RUN_BY: Final = frozenset(
+    {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

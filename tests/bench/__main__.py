@@ -7,6 +7,7 @@ import structlog
 from tests.bench import (
     api,
     api_latency,
+    apply,
     console,
     curl,
     delivery,
@@ -43,6 +44,7 @@ def main() -> None:
         page_mails,
         api,
         api_latency,
+        apply,
         console,
         history,
         fleet,

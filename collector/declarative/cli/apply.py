@@ -89,8 +89,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _refused(faults: list[str]) -> int:
-    told = "\n  ".join(dict.fromkeys(faults))
-    sys.stderr.write(f"tocsin: files that cannot be used, and nothing was changed:\n  {told}\n")
+    listed = "\n  ".join(dict.fromkeys(faults))
+    sys.stderr.write(f"tocsin: files that cannot be used, and nothing was changed:\n  {listed}\n")
     return _BAD
 
 
@@ -111,12 +111,12 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
 
 def _sum(answer: Mapping[str, Any]) -> str:
     counts = {action: sum(one["action"] == action for one in answer["changes"]) for action in _SIGNS}
-    told = [
+    counted = [
         f"{count} to {action}" if answer["plan"] else f"{count} {_PAST[action]}"
         for action, count in counts.items()
         if count
     ]
-    return ", ".join([*(told or ["nothing to do"]), f"{answer['unchanged']} unchanged"])
+    return ", ".join([*(counted or ["nothing to do"]), f"{answer['unchanged']} unchanged"])
 
 
 def _will(answer: Mapping[str, Any]) -> str:

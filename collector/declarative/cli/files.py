@@ -79,7 +79,7 @@ def read(found: Iterable[Source], variables: Mapping[str, str]) -> DeclaredFiles
 def placed(declared: DeclaredFiles, details: Mapping[str, str]) -> list[str]:
     """Return the service's faults with file and line, without those of `unset`."""
     found = [_placed(declared, at, text) for at, text in details.items() if not text.startswith(_UNSET)]
-    return [told for _, _, told in sorted(found)]
+    return [text for _, _, text in sorted(found)]
 
 
 def _placed(declared: DeclaredFiles, at: str, text: str) -> tuple[str, int, str]:

@@ -21,6 +21,7 @@ from collector.declarative.service.shape import (
 from collector.monitors.service import creation, ends, fields, monitors
 from collector.monitors.service.columns import settings_of, whole_config
 from collector.monitors.service.creation import Requests
+from collector.monitors.service.receivers import SETTLED
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import masked
@@ -28,6 +29,7 @@ from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import to_json
 from shared.kinds import KINDS, RECEIVING, UMBRELLA, effective, load
+from shared.kinds.fields import camel
 
 # Fields that a GET shows and no file can set.
 _SHOWN = frozenset(
@@ -36,7 +38,7 @@ _SHOWN = frozenset(
 )
 _MADE = ("pingKey",)
 # Push monitors have fixed values of these.
-_SETTLED = ("locations", "failureThreshold", "recoveryThreshold", "quorum")
+_SETTLED = frozenset(map(camel, SETTLED))
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
@@ -105,7 +107,7 @@ def _whole(type_: str, settings: MonitorSettings, config: dict[str, Any]) -> dic
     own = to_json(settings)
     for name in ("locations", "dependsOn"):
         own[name] = own[name] and list(dict.fromkeys(own[name]))
-    dropped = _SETTLED if type_ in RECEIVING else ()
+    dropped = _SETTLED if type_ in RECEIVING else frozenset[str]()
     kept = {name: value for name, value in own.items() if name not in dropped}
     return {
         **kept,

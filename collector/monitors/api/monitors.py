@@ -8,7 +8,7 @@ from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.monitors.answers import PausedMonitor, ResumedMonitor, SilencedMonitor
 from collector.monitors.api import views
-from collector.monitors.api.context import addresses, made_for
+from collector.monitors.api.context import addresses, made_for, scope_of
 from collector.monitors.service import creation, ends, fields, monitors, report_secrets, runs
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service.reads import WHAT
@@ -42,12 +42,11 @@ async def list_(request: web.Request) -> web.Response:
 
 
 async def create(request: web.Request) -> web.Response:
-    context, sent, now = service_context(request), await body(request), context_of(request).now()
-    saved = await creation.create(context, caller(request).team_id, sent, now)
-    monitor = saved.monitor
-    answer = views.created(monitor, made_for(request, monitor), saved.warnings)
-    place = f"{context_of(request).public_url}/v1/monitors/{answer.id}"
-    return ok(answer, 201, {"Location": place, **conditional.tagged(monitor.revision)})
+    scope, sent = scope_of(request), await body(request)
+    saved = await creation.create(scope.context, scope.team_id, sent, scope.now)
+    answer = views.created(saved.monitor, made_for(scope, saved.monitor), saved.warnings)
+    place = f"{scope.addresses.base_url}/monitors/{answer.id}"
+    return ok(answer, 201, {"Location": place, **conditional.tagged(saved.monitor.revision)})
 
 
 async def get(request: web.Request) -> web.Response:
@@ -70,7 +69,7 @@ async def get(request: web.Request) -> web.Response:
 async def update(request: web.Request) -> web.Response:
     id_ = (await _found(request)).id
     only = conditional.only(request)
-    told = await monitors.update(
+    saved = await monitors.update(
         service_context(request),
         caller(request).team_id,
         id_,
@@ -78,8 +77,8 @@ async def update(request: web.Request) -> web.Response:
         context_of(request).now(),
         only=only,
     )
-    named = conditional.tagged(told.monitor.revision)
-    return ok(views.updated(told.monitor, told.warnings), headers=named)
+    named = conditional.tagged(saved.monitor.revision)
+    return ok(views.updated(saved.monitor, saved.warnings), headers=named)
 
 
 async def delete(request: web.Request) -> web.Response:

@@ -1,9 +1,9 @@
 """Monitors and their results as the API answers them."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 
@@ -17,14 +17,13 @@ from collector.monitors.answers import (
     CrossedThreshold,
     KeptChainLog,
     LocationState,
+    MonitorDetails,
     MonitorItem,
     MonitorResult,
     MonitorStats,
-    MonitorUntilNow,
     Phases,
     ReportTarget,
     SeenCertificate,
-    ShownMonitor,
     TestedMonitor,
     UpdatedMonitor,
 )
@@ -34,7 +33,7 @@ from collector.monitors.service.runs import TrialResult
 from collector.monitors.storage.lists import ListedMonitor
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.answer_json import encode, json_object
-from collector.platform.answers import OMITTED
+from collector.platform.answers import OMITTED, Omitted
 from collector.platform.monitor import Shown, status
 from collector.web3 import api
 from shared import ids
@@ -49,6 +48,32 @@ _STATUS: dict[int, Literal["up", "down", "unknown"]] = {
     Status.DOWN: "down",
     Status.UNKNOWN: "unknown",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMonitor(MonitorDetails):
+    """A monitor with its settings, those of its type too, and its numbers."""
+
+    type: str
+    """Type of the monitor."""
+    config: dict[str, Any]
+    """Settings of its type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorUntilNow:
+    """The fields of `ShownMonitor` that change while time passes, or depend on the caller."""
+
+    silenced_until: datetime | None
+    """Until when its notifications are silenced; null if they are not."""
+    config: Annotated[dict[str, Any] | None, Omitted()] = None
+    """Settings of its type, as the caller may see them."""
+    location_states: Annotated[list[LocationState] | None, Omitted()] = None
+    """How each location sees it, with the days until its certificate expires; present if one was seen."""
+    alerts: Annotated[list[CrossedThreshold] | None, Omitted()] = None
+    """Thresholds of a chain that are crossed now; present for Web3 monitors."""
+    warnings: Annotated[list[str] | None, Omitted()] = None
+    """Warnings about the monitor."""
 
 
 def item(found: ListedMonitor, now: datetime) -> orjson.Fragment:
@@ -153,7 +178,8 @@ def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
 @lru_cache(maxsize=_MOST)
 def _lasting_json(found: Whole) -> dict[str, Any]:
     """Return the JSON of these parts, cached while they are the same."""
-    return json_object(_lasting(found))
+    shown: dict[str, Any] = orjson.loads(encode(_lasting(found)))
+    return shown
 
 
 def _lasting(found: Whole) -> ShownMonitor:

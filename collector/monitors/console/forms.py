@@ -19,7 +19,7 @@ from collector.monitors.console import monitors
 from collector.monitors.console import types as monitor_types
 from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
-from collector.monitors.service import monitors as deeds
+from collector.monitors.service import monitors as service
 from collector.monitors.service.columns import settings_of
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.monitors import Monitor
@@ -49,13 +49,13 @@ async def create(request: web.Request) -> web.StreamResponse:
     settings, config = _sent(type_, form)
     body = {**_said(settings), "type": type_, "config": _said(config)}
     try:
-        told = await creation.create(
+        saved = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
         )
     except Invalid as fault:
         return _drawn(request, type_, settings, config, fault.details, status=400)
-    said = " ".join([f"{told.monitor.name} is watched from now on.", *told.warnings])
-    return back(request, monitors.path(told.monitor.id), said)
+    said = " ".join([f"{saved.monitor.name} is watched from now on.", *saved.warnings])
+    return back(request, monitors.path(saved.monitor.id), said)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -73,7 +73,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     whole = {name: usual.get(name) if one is None else one for name, one in settings.items()}
     only = frozenset({value(form, "revision")}) if value(form, "revision") else None
     try:
-        told = await deeds.update(
+        saved = await service.update(
             common.service_context(request),
             visitor(request).team_id,
             monitor.id,
@@ -86,7 +86,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     except PreconditionFailed:
         faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
         return _drawn(request, kind, settings, config, faults, monitor, status=412)
-    return back(request, monitors.path(monitor.id), " ".join(["Saved.", *told.warnings]))
+    return back(request, monitors.path(monitor.id), " ".join(["Saved.", *saved.warnings]))
 
 
 async def test(request: web.Request) -> web.StreamResponse:

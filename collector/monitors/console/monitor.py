@@ -21,7 +21,7 @@ from collector.incidents.storage.reads import IncidentFilter
 from collector.monitors.api import explain_views, views
 from collector.monitors.console import monitors, reports, types, web3
 from collector.monitors.service import ends, explain, reads, results
-from collector.monitors.service import monitors as deeds
+from collector.monitors.service import monitors as service
 from collector.monitors.service.reads import WHAT
 from collector.platform.answer_json import json_object
 from collector.platform.monitor import Silence
@@ -120,7 +120,7 @@ async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Line
 
 async def pause(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.pause(
+    await service.pause(
         common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
     )
     return back(request, monitors.path(id_), "Paused: checks stopped, no one is notified.")
@@ -128,7 +128,7 @@ async def pause(request: web.Request) -> web.StreamResponse:
 
 async def resume(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.resume(
+    await service.resume(
         common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
     )
     return back(request, monitors.path(id_), "Resumed: the next check starts at once.")
@@ -144,7 +144,7 @@ async def silence(request: web.Request) -> web.StreamResponse:
         said = "; ".join(f"{name}: {text}" for name, text in fault.details.items())
         return back(request, monitors.path(id_), said, tone="bad")
     mine = visitor(request)
-    until = await deeds.silence(
+    until = await service.silence(
         common.service_context(request), mine.team_id, id_, wanted, mine.name, context_of(request).now()
     )
     return back(request, monitors.path(id_), f"Muted until {iso(until)}: no one is notified.")
@@ -152,7 +152,7 @@ async def silence(request: web.Request) -> web.StreamResponse:
 
 async def unsilence(request: web.Request) -> web.StreamResponse:
     id_ = path_id(request, "mon", WHAT)
-    await deeds.unsilence(common.service_context(request), visitor(request).team_id, id_)
+    await service.unsilence(common.service_context(request), visitor(request).team_id, id_)
     return back(request, monitors.path(id_), "Unmuted.")
 
 

@@ -67,17 +67,17 @@ async def list_(request: web.Request) -> web.StreamResponse:
 async def carry_out(request: web.Request) -> web.StreamResponse:
     """Run one action on the ticked monitors."""
     form = await posted(request)
-    deed: dict[str, Any] = {"action": value(form, "deed"), "filter": {"ids": form.get("id", [])}}
-    if deed["action"] == "silence":
-        deed["duration"] = _HOUR_S
-    if deed["action"] == "tag":
+    action: dict[str, Any] = {"action": value(form, "deed"), "filter": {"ids": form.get("id", [])}}
+    if action["action"] == "silence":
+        action["duration"] = _HOUR_S
+    if action["action"] == "tag":
         name, _, text = value(form, "tag").partition(":")
-        deed["tags"] = {name.strip(): text.strip()}
+        action["tags"] = {name.strip(): text.strip()}
     if not form.get("id"):
         return back(request, _here(form), "Select monitors first.", tone="warn")
     context, mine = context_of(request), visitor(request)
     try:
-        asked = parse(deed)
+        asked = parse(action)
     except Invalid as fault:
         return back(
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"

@@ -50,8 +50,8 @@ async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Cal
     done = Done(len(found), failed=[(id_, "Monitor not found") for id_ in strangers])
     end, waiting = time.monotonic() + _WITHIN_S, iter(found)
     while time.monotonic() < end and (some := list(islice(waiting, _AT_ONCE))):
-        deeds = (_one(means, by, wish, item, clock(), done) for item in some)
-        for error in filter(None, await asyncio.gather(*deeds, return_exceptions=True)):
+        actions = (_one(means, by, wish, item, clock(), done) for item in some)
+        for error in filter(None, await asyncio.gather(*actions, return_exceptions=True)):
             raise error
     done.failed += [(item.id, "There was no time left for it; send the request again") for item in waiting]
     return done

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.monitors.service import fields as monitor_fields
@@ -19,7 +19,10 @@ from shared import ids
 from shared.kinds import KINDS, Kind, effective, secret_fields
 from shared.kinds.fields import camel
 
-_CALLED = {"interval_s": "interval", "timeout_s": "timeout", "group_name": "group"}
+_SETTINGS: Final = fields(MonitorSettings)
+# The columns that are named otherwise than their settings.
+_COLUMNS: Final[Mapping[str, str]] = {"interval": "interval_s", "timeout": "timeout_s", "group": "group_name"}
+_CALLED: Final = {column: name for name, column in _COLUMNS.items()}
 
 
 def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
@@ -31,21 +34,10 @@ def whole_config(keyring: Keyring, monitor: Monitor) -> dict[str, Any]:
 
 def settings_of(monitor: Monitor) -> MonitorSettings:
     """Return a row as the fields that a caller sets."""
-    return MonitorSettings(
-        name=monitor.name,
-        interval=monitor.interval_s,
-        timeout=monitor.timeout_s,
-        locations=monitor.locations,
-        tags=monitor.tags,
-        description=monitor.description,
-        severity=monitor.severity,
-        failure_threshold=monitor.failure_threshold,
-        recovery_threshold=monitor.recovery_threshold,
-        quorum=int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum,  # type: ignore[arg-type]
-        group=monitor.group_name,
-        depends_on=[ids.show("mon", parent) for parent in monitor.depends_on],
-        runbook_url=monitor.runbook_url,
-    )
+    plain = {field.name: getattr(monitor, _COLUMNS.get(field.name, field.name)) for field in _SETTINGS}
+    quorum = int(monitor.quorum) if monitor.quorum.isdigit() else monitor.quorum
+    parents = [ids.show("mon", parent) for parent in monitor.depends_on]
+    return MonitorSettings(**{**plain, "quorum": quorum, "depends_on": parents})
 
 
 def kind_name(kind: Kind) -> str:
@@ -69,21 +61,12 @@ def columns(
     wanted = usual if settings.locations is None else settings.locations
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
-        "name": settings.name,
+        **{_COLUMNS.get(field.name, field.name): getattr(settings, field.name) for field in _SETTINGS},
         "config": config,
         "secrets": secrets,
-        "interval_s": settings.interval,
-        "timeout_s": settings.timeout,
         "locations": list(dict.fromkeys(wanted)),
-        "tags": settings.tags,
-        "description": settings.description,
-        "severity": settings.severity,
-        "failure_threshold": settings.failure_threshold,
-        "recovery_threshold": settings.recovery_threshold,
         "quorum": str(settings.quorum),
-        "group_name": settings.group,
         "depends_on": list(dict.fromkeys(parent for parent in parents if parent)),
-        "runbook_url": settings.runbook_url,
         **receivers.settled(kind),
     }
 
@@ -92,8 +75,8 @@ def split_config(
     keyring: Keyring, key: tuple[int, UUID], cls: type[Kind], stored: Mapping[str, Any]
 ) -> tuple[dict[str, Any], bytes | None]:
     """Split a configuration of *cls* into its readable part, and its secrets, sealed."""
-    opened = open_parts(cls, stored)
-    config, secrets = split(keyring, stored, secret_fields(cls) | opened.keys(), sealed_at(*key))
+    opened, scope = open_parts(cls, stored), sealed_at(*key)
+    config, secrets = split(keyring, stored, secret_fields(cls) | opened.keys(), scope)
     return {**config, **opened}, secrets
 
 

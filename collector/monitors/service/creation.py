@@ -63,7 +63,9 @@ async def create_all(
         return []
     checked = {id_: request.checked() for id_, request in requests.items()}
     kinds = [receivers.completed(kind) for _, kind in checked.values()]
-    usual = await _usual_locations(tx, team_id, [settings for settings, _ in checked.values()], now)
+    usual: Sequence[str] = ()
+    if any(settings.locations is None for settings, _ in checked.values()):
+        usual = await locations(tx, team_id, now)
     rows = {}
     for place, (id_, (settings, _)) in enumerate(checked.items()):
         written = columns(context.keyring, (team_id, id_), settings, kinds[place], usual)
@@ -91,15 +93,6 @@ async def create_all(
         SavedMonitor(each, [*requests[each.id].said(), *_unserved(each, without)])
         for each, without in zip(created, unserved, strict=True)
     ]
-
-
-async def _usual_locations(
-    tx: Tx, team_id: int, settings: Sequence[MonitorSettings], now: datetime
-) -> list[str]:
-    """Return the locations of those that name none; an empty list if all name theirs."""
-    if all(each.locations is not None for each in settings):
-        return []
-    return await locations(tx, team_id, now)
 
 
 def _unserved(monitor: Monitor, without: Mapping[str, bool]) -> list[str]:

@@ -49,7 +49,7 @@ async def delete(
     Raises NotFound, PreconditionFailed.
     """
 
-    async def deed(tx: Tx) -> int:
+    async def work(tx: Tx) -> int:
         monitor = await table.lock(tx, team_id, id_)
         if monitor is None:
             raise NotFound("Monitor not found")
@@ -65,7 +65,7 @@ async def delete(
         await events.append_all(tx, [*over, event_writer.change(payloads.DELETED, monitor, now)], now)
         return monitor.monitor
 
-    number = await giving_way(db, deed)
+    number = await giving_way(db, work)
     signals.ring()
     if later is None:
         async with db.transaction() as tx:
@@ -79,16 +79,16 @@ async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: 
     stream = monitor.team_id, monitor.id
     await news.take(tx, *stream)
     listeners = await channels.listeners(tx, [monitor.team_id])
-    told = await news.hold_it_down(tx, *stream)
+    notified = await news.hold_it_down(tx, *stream)
     await news.drop(tx, *stream)
-    if incident is None or not (told or monitor.told):
+    if incident is None or not (notified or monitor.told):
         return
     await events.append(tx, *stream, payloads.UP, _over(monitor, incident, now), now, incident.id)
     over = await news.take(tx, *stream)
     owed = [
         one
         for one in listeners
-        if one.id in told
+        if one.id in notified
         and is_subscribed(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
     ]
     if over and owed:

@@ -26,7 +26,7 @@ from collector.monitors.storage.monitors import Monitor
 from collector.platform import audit
 from collector.platform.access import Actor, system
 from collector.platform.context import ServiceContext
-from collector.platform.monitor import Silence, merge
+from collector.platform.monitor import RUN_BY, Silence, merge
 from collector.platform.revision import require
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
@@ -37,11 +37,6 @@ from shared.errors import NotFound
 from shared.kinds import RECEIVING
 
 T = TypeVar("T")
-
-# Fields that checks or their evaluation depend on: a change is sent to the probes.
-_RUN_BY = frozenset(
-    {"config", "secrets", "interval_s", "timeout_s", "locations", "failure_threshold", "recovery_threshold"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +61,12 @@ async def update(
     *only*: the revisions that may be changed. Raises NotFound, PreconditionFailed, Invalid, in this order.
     """
 
-    async def deed(tx: Tx) -> SavedMonitor:
+    async def work(tx: Tx) -> SavedMonitor:
         before = _found(await table.lock(tx, team_id, id_))
         require(before.revision, only)
         return await _revised(tx, means, before, body, now)
 
-    return await _carried_out(means, deed)
+    return await _run(means, work)
 
 
 async def tag(
@@ -79,17 +74,17 @@ async def tag(
 ) -> SavedMonitor:
     """Merge these tags into its own; None removes one. Raises NotFound, Invalid."""
 
-    async def deed(tx: Tx) -> SavedMonitor:
+    async def work(tx: Tx) -> SavedMonitor:
         before = _found(await table.lock(tx, team_id, id_))
         return await _revised(tx, means, before, {"tags": merge(before.tags, tags)}, now)
 
-    return await _carried_out(means, deed)
+    return await _run(means, work)
 
 
 async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """Stop checks until the resume; a repetition changes nothing. Raises NotFound."""
 
-    async def deed(tx: Tx) -> Monitor:
+    async def work(tx: Tx) -> Monitor:
         before = _found(await table.lock(tx, team_id, id_))
         if before.paused_at is None:
             revision = before.revision + 1
@@ -102,13 +97,13 @@ async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -
             await _tell(tx, means, payloads.PAUSED, after, now)
         return after
 
-    return await _carried_out(means, deed)
+    return await _run(means, work)
 
 
 async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
     """Resume checks at once. The open incident continues without the time of the pause. Raises NotFound."""
 
-    async def deed(tx: Tx) -> Monitor:
+    async def work(tx: Tx) -> Monitor:
         before = _found(await table.lock(tx, team_id, id_))
         if before.paused_at is not None:
             revision = before.revision + 1
@@ -123,7 +118,7 @@ async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
             await _tell(tx, means, payloads.RESUMED, after, now)
         return after
 
-    return await _carried_out(means, deed)
+    return await _run(means, work)
 
 
 async def silence(
@@ -133,7 +128,7 @@ async def silence(
     until = now + timedelta(seconds=wanted.duration)
     said = f"until {iso(until)}" + (f": {wanted.reason}" if wanted.reason else "")
 
-    async def deed(tx: Tx) -> None:
+    async def work(tx: Tx) -> None:
         if not await table.silence(tx, team_id, id_, until, wanted.reason):
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
@@ -142,20 +137,20 @@ async def silence(
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
-    await giving_way(means.db, deed)
+    await giving_way(means.db, work)
     return until
 
 
 async def unsilence(means: ServiceContext, team_id: int, id_: UUID) -> None:
     """End a silence, if there is one. Raises NotFound."""
 
-    async def deed(tx: Tx) -> None:
+    async def work(tx: Tx) -> None:
         before = _found(await table.lock(tx, team_id, id_))
         await table.silence(tx, team_id, id_, None, None)
         if before.silenced_until is not None:
             await record(tx, means.who, "unsilence", before)
 
-    await giving_way(means.db, deed)
+    await giving_way(means.db, work)
 
 
 async def _revised(
@@ -175,7 +170,7 @@ async def _revised(
     if named:
         revision = before.revision + 1
         await table.save(tx, team_id, id_, written, revision, now)
-        if named & _RUN_BY and before.paused_at is None:
+        if named & RUN_BY and before.paused_at is None:
             placed = await _place(tx, before, revision, written["locations"], now)
         await receivers.keep_changed(tx, before, kind, now)
     after = _found(await table.get(tx, team_id, id_))
@@ -197,16 +192,16 @@ async def record(
 
 async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now: datetime) -> None:
     """Append the event. Last: the team's other transactions wait for its next position."""
-    told = event_writer.change(kind, monitor, now)
+    event = event_writer.change(kind, monitor, now)
     if means.later is None:
-        await events.append_all(tx, [told], now)
+        await events.append_all(tx, [event], now)
     else:
-        means.later.append(told)
+        means.later.append(event)
 
 
-async def _carried_out(means: ServiceContext, deed: Callable[[Tx], Awaitable[T]]) -> T:
-    """Run *deed* and signal the probes."""
-    done = await giving_way(means.db, deed)
+async def _run(means: ServiceContext, work: Callable[[Tx], Awaitable[T]]) -> T:
+    """Run *work* and signal the probes."""
+    done = await giving_way(means.db, work)
     means.signals.ring()
     return done
 

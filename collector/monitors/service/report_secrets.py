@@ -76,7 +76,7 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
     Raises NotFound; Invalid for a monitor that does not receive reports.
     """
 
-    async def deed(tx: Tx) -> Monitor:
+    async def work(tx: Tx) -> Monitor:
         before = _reporting(await table.lock(tx, team_id, id_))
         kind = _renewed(load(before.type, whole_config(means.keyring, before)))
         written = columns(means.keyring, (team_id, id_), settings_of(before), kind)
@@ -87,7 +87,7 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
         await events.append_all(tx, [event_writer.change(payloads.UPDATED, after, now)], now)
         return after
 
-    return await giving_way(means.db, deed)
+    return await giving_way(means.db, work)
 
 
 def _renewed(kind: Kind) -> Kind:

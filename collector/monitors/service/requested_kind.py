@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from collector.platform.validation.shapes import members
-from shared.kinds import KINDS, TYPES, UMBRELLA, WEB3, Kind, subtype
+from shared.kinds import KINDS, TYPES, UMBRELLA, WEB3, Kind, effective, subtype
 from shared.kinds.web3.bridge import Side
 
+# The first is another name of the second.
 _CONTRACT_EVENT: Final = "contract_event"
+_OF_CONTRACT_EVENTS: Final = "web3_contract_event"
 _PLATFORM_ONLY: Final = "agent_metrics"
 # Web3 only: aliases by field name, used if the field is missing, unless the alias is a field itself.
 _ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -48,23 +50,24 @@ def requested(
     config = body.get("config")
     faults = {} if config is None or isinstance(config, dict) else {"config": "must be an object"}
     sent: Mapping[str, Any] = config if isinstance(config, dict) else {}
+    named = body.get("subType") if sent.get("subType") is None else sent["subType"]
+    sub_type = subtype(named)
     type_ = _type_of(body.get("type") if stored is None else body.get("type", stored[0]))
-    if stored is not None and type_ != stored[0]:
-        faults["type"] = f"cannot be changed; it is {stored[0]}"
-        type_ = stored[0]
-    name = type_
-    if type_ == UMBRELLA:
-        holder = sent if stored is None else stored[1]
-        named = body.get("subType") if holder.get("subType") is None else holder["subType"]
-        name = subtype(named)
-        if name not in WEB3:
+    name: Any = type_
+    if stored is not None:
+        if type_ != stored[0]:
+            faults["type"] = f"cannot be changed; it is {stored[0]}"
+        type_, name = stored[0], effective(*stored)
+    elif type_ == UMBRELLA:
+        if sub_type not in WEB3:
             faults["subType"] = (
                 "Sub type is required" if named is None else f"must be one of {', '.join(WEB3)}"
             )
             return None, faults
+        name = sub_type
     if not isinstance(name, str) or name not in KINDS:
         return None, {**faults, "type": _why_not(type_)}
-    kind = _kind(type_, name, body, sent)
+    kind = _kind((type_, name), sub_type, body, sent)
     if stored is not None and name in WEB3 and kind.config["subType"] != name:
         faults["subType"] = f"cannot be changed; it is {name}"
         kind.config["subType"] = name
@@ -78,11 +81,14 @@ def shown_type(body: Mapping[str, Any]) -> str:
 
 def _type_of(named: Any) -> Any:
     """Return the normalized type; an unknown one stays as it is."""
-    return subtype(named) if named == _CONTRACT_EVENT else named
+    return _OF_CONTRACT_EVENTS if named == _CONTRACT_EVENT else named
 
 
-def _kind(type_: str, name: str, body: Mapping[str, Any], config: Mapping[str, Any]) -> RequestedKind:
-    """Take the type's fields from *config*, else from beside it in *body*."""
+def _kind(
+    types: tuple[str, str], sub_type: Any, body: Mapping[str, Any], config: Mapping[str, Any]
+) -> RequestedKind:
+    """Take the type's fields from *config*, else from beside it in *body*; *types*: stored and of checks."""
+    type_, name = types
     cls = KINDS[name]
     accepted, within = _accepted(name, cls), _WITHIN.get(name, ())
     beside = {field: body[field] for field in accepted if field in body and field not in within}
@@ -90,7 +96,7 @@ def _kind(type_: str, name: str, body: Mapping[str, Any], config: Mapping[str, A
         del beside["url"]  # lists show it as null for all types but http
     whole = {**beside, **config}
     settings = {field: whole.pop(field) for field in within if field in whole}
-    own = _by_own_names(name, cls, whole) if name in WEB3 else whole
+    own = _by_own_names(name, sub_type, whole) if name in WEB3 else whole
     return RequestedKind(type_, name, cls, own, settings, accepted)
 
 
@@ -101,10 +107,10 @@ def _accepted(name: str, cls: type[Kind]) -> frozenset[str]:
     return known.union(*(_ALIASES.get(field, ()) for field in known))
 
 
-def _by_own_names(name: str, cls: type[Kind], config: dict[str, Any]) -> dict[str, Any]:
-    """Return a Web3 configuration with its fields' own names and its subtype."""
-    own = _renamed(members(cls), config)
-    own["subType"] = name if own.get("subType") is None else subtype(own["subType"])
+def _by_own_names(name: str, sub_type: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a Web3 configuration with its fields' own names and its subtype, by default its type's."""
+    own = _renamed(members(KINDS[name]), config)
+    own["subType"] = name if own.get("subType") is None else sub_type
     for side in ("source", "destination"):
         if name == "bridge" and isinstance(own.get(side), Mapping):
             own[side] = _renamed(members(Side), own[side])
