@@ -125,6 +125,22 @@ async def test_badges_are_svg_that_runs_nothing(api: Api) -> None:
         assert b"script" not in body
 
 
+@pytest.mark.parametrize("kind", ["status", "uptime", "response"])
+async def test_a_badge_has_a_square_and_a_round_style_that_say_the_same(api: Api, kind: str) -> None:
+    await told(api)
+
+    square, same, round_ = [
+        (await visit(api, f"example/badge.svg?kind={kind}{style}")).body.decode()
+        for style in ("", "&style=square", "&style=round")
+    ]
+
+    assert square == same
+    assert ("clipPath" in square, "clipPath" in round_) == (False, True)
+    assert ET.fromstring(square).get("aria-label") == ET.fromstring(round_).get("aria-label")
+    odd = await visit(api, "example/badge.svg?style=odd")
+    assert (odd.status, odd.json["details"]) == (400, {"style": "must be one of square, round"})
+
+
 async def test_badges_say_what_was_measured(api: Api) -> None:
     component = {"name": "Shop", "monitorId": await measured(api, bad={1: 0.5})}
     await page(api, slug="example", components=[component])

@@ -38,10 +38,12 @@ async def test_everybody_can_use_it_on_any_screen(
     start, end = "2100-01-01T22:00Z", "2100-01-01T23:00Z"
     await told(api, here, "New disks", severity="maintenance", scheduledStart=start, scheduledEnd=end)
     await api.post(f"/v1{here}/subscribers", {"email": "reader@example.com"})
+    public = (await api.post("/v1/status-pages", {"name": LONG[:120]})).json["id"]
     async with served(api) as url, visiting(url, api) as console:
         visit = await signed_in(url, console, visitors, size=size, scheme=scheme)
         for path in (
-            "/status-pages", "/status-pages/new", here, f"{here}/edit", f"{here}/components/new", component,
+            "/status-pages", "/status-pages/new", here, f"/status-pages/{public}", f"{here}/edit",
+            f"{here}/components/new", component,
             f"{here}/incidents", f"{here}/incidents/new", f"{here}/incidents/new?kind=maintenance", incident,
             f"{here}/subscribers",
         ):  # fmt: skip

@@ -43,6 +43,20 @@ async def of(console: Console, path: str) -> dict[str, object]:
     return dict(answer.json)
 
 
+async def test_a_public_page_has_snippets_of_its_badges_and_its_widget(
+    console: Console,
+) -> None:
+    await console.sign_in()
+    shown, shut = await made(console, slug="shop"), await made(console, visibility="private")
+
+    text = unescape((await console.get(shown)).text)
+
+    [url] = re.findall(r'<iframe src="(http\S+)/widget"', text)
+    assert url.endswith("/status/shop")
+    assert f"[![Status]({url}/badge.svg?style=round)]({url})" in text
+    assert "Badges and widget" not in (await console.get(shut)).words
+
+
 async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     await console.sign_in()
     assert "No status page yet" in (await console.get("/status-pages")).words

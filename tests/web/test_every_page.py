@@ -169,7 +169,7 @@ OPEN: Final[dict[str, Case]] = {
     "/status/{slug}/feed.atom": public("/feed.atom"),
     "/status/{slug}/feed.rss": public("/feed.rss"),
     "/status/{slug}/maintenance.ics": public("/maintenance.ics"),
-    "/status/{slug}/badge.svg": public("/badge.svg", "?kind=uptime", "?kind=response"),
+    "/status/{slug}/badge.svg": public("/badge.svg", "?kind=uptime", "?kind=response", "?style=round"),
     "/status/{slug}/widget": public("/widget"),
     "/status/{slug}/style.css": public("/style.css"),
     "/status/{slug}/custom.css": public("/custom.css"),

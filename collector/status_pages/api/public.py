@@ -19,6 +19,7 @@ from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
+from collector.status_pages.web.badges import BadgeStyle
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, negotiated
 from collector.status_pages.web.words.words import Words
@@ -130,11 +131,14 @@ async def calendar(request: web.Request) -> web.Response:
 
 
 async def badge(request: web.Request) -> web.Response:
-    """``?kind=uptime``, ``?kind=response``, or the status badge. Raises Invalid for other kinds."""
+    """A badge of this *kind* (status, uptime, response) and *style*. Raises Invalid for others."""
     query = Query(request)
     name = query.one_of("kind", _BADGES) or "status"
+    style = BadgeStyle(query.one_of("style", list(BadgeStyle)) or BadgeStyle.SQUARE)
     query.done()
-    return await _guarded(request, f"{name}.svg", lambda view, *_: _BADGES[name](view), _SVG, ENGLISH)
+    return await _guarded(
+        request, f"{name} {style}.svg", lambda view, *_: _BADGES[name](view, style), _SVG, ENGLISH
+    )
 
 
 async def style(request: web.Request) -> web.Response:

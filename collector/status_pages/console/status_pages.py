@@ -1,7 +1,7 @@
 """Status pages: the list, one with its current status, and its settings."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,12 +23,21 @@ from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
 from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.status_pages import StatusPage
+from collector.status_pages.web.badges import BadgeStyle
 from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 HERE: Final = "/status-pages"
 _BRANDING: Final = ("logo", "primaryColor", "customCss")
 _OPEN: Final = PageIncidentFilter(open=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Text to copy into another page; *label* says what it shows there."""
+
+    label: str
+    text: str
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -59,7 +68,23 @@ async def show(request: web.Request) -> web.StreamResponse:
         components=known.components[first : first + common.PER_PAGE],
         first=first,
         at=common.at(request, number, len(known.components)),
+        badges=list(BadgeStyle),
+        snippets=_snippets(f"{context.public_url}/status/{known.page.slug}"),
     )
+
+
+def _snippets(url: str) -> list[Snippet]:
+    """What other pages need in order to show the status of the page at *url*."""
+    badge = f"{url}/badge.svg"
+    return [
+        Snippet("Square badge in Markdown", f"[![Status]({badge})]({url})"),
+        Snippet("Round badge in Markdown", f"[![Status]({badge}?style=round)]({url})"),
+        Snippet("Round badge in HTML", f'<a href="{url}"><img src="{badge}?style=round" alt="Status"></a>'),
+        Snippet(
+            "Uptime of 90 days in HTML", f'<a href="{url}"><img src="{badge}?kind=uptime" alt="Uptime"></a>'
+        ),
+        Snippet("Widget", f'<iframe src="{url}/widget" title="Status" width="320" height="64"></iframe>'),
+    ]
 
 
 async def new(request: web.Request) -> web.StreamResponse:

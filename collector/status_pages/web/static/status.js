@@ -73,8 +73,9 @@
     const main = document.querySelector("main");
     const next = fresh.querySelector("main");
     if (!main || !next) return;
-    const summaries = Array.from(main.querySelectorAll("summary, a"));
-    const focused = summaries.indexOf(document.activeElement);
+    const active = document.activeElement;
+    const fold = Array.from(main.querySelectorAll("summary")).indexOf(active);
+    const link = main.contains(active) ? active.getAttribute("href") : null;
     const open = opened(main);
     const known = Array.from(next.querySelectorAll("details"));
     if (known.length === open.length) known.forEach((one, place) => { one.open ||= open[place]; });
@@ -83,7 +84,8 @@
     tip.hidden = true;
     main.replaceChildren(...next.childNodes);
     document.title = fresh.title;
-    if (focused >= 0) main.querySelectorAll("summary, a")[focused]?.focus({ preventScroll: true });
+    const again = link === null ? main.querySelectorAll("summary")[fold] : main.querySelector(`a[href="${CSS.escape(link)}"]`);
+    again?.focus({ preventScroll: true });
   }
 
   function date(answer, name) {
