@@ -7,7 +7,7 @@ from typing import Final
 
 from collector.demo.core.fleet import PlannedMonitor
 from collector.demo.core.past import ResponseTimes
-from collector.history.core import histogram
+from collector.history.core import histogram, rollup
 from collector.history.core.rollup import Rollup
 from shared.clock import EPOCH
 
@@ -71,36 +71,15 @@ def together(rows: Sequence[Rollup], down: Sequence[Span]) -> Rollup:
     first = rows[0]
     if len(rows) == 1:
         return first._replace(location=0)
-    buckets, counts = histogram.merged((row.buckets, row.counts) for row in rows)
     whole = (ms_of(first.at), ms_of(first.at) + first.known_ms)
-    return first._replace(
-        location=0,
-        checks=sum(row.checks for row in rows),
-        good=sum(row.good for row in rows),
-        failed=sum(row.failed for row in rows),
-        answers=sum(row.answers for row in rows),
-        sum_ms=sum(row.sum_ms for row in rows),
-        buckets=buckets,
-        counts=counts,
-        down_ms=min(first.known_ms, shared_ms(whole, down)),
+    return rollup.together(rows)._replace(
+        location=0, known_ms=first.known_ms, down_ms=min(first.known_ms, shared_ms(whole, down))
     )
 
 
 def of_day(hours: Sequence[Rollup]) -> Rollup:
     """The sum of a day's hours, of one location."""
-    buckets, counts = histogram.merged((row.buckets, row.counts) for row in hours)
-    return hours[0]._replace(
-        at=hours[0].at.replace(hour=0),
-        checks=sum(row.checks for row in hours),
-        good=sum(row.good for row in hours),
-        failed=sum(row.failed for row in hours),
-        answers=sum(row.answers for row in hours),
-        sum_ms=sum(row.sum_ms for row in hours),
-        buckets=buckets,
-        counts=counts,
-        known_ms=sum(row.known_ms for row in hours),
-        down_ms=sum(row.down_ms for row in hours),
-    )
+    return rollup.together(hours)._replace(at=hours[0].at.replace(hour=0))
 
 
 def _histogram(mean: float, answers: int) -> tuple[list[int], list[int]]:

@@ -48,7 +48,7 @@ def numbers(rows: Sequence[Rollup]) -> Numbers:
     """Combine the numbers of all rows."""
     if not rows:
         return NOTHING
-    one = rows[0] if len(rows) == 1 else _together(rows)
+    one = rows[0] if len(rows) == 1 else together(rows)
     judged = one.good + one.failed
     return Numbers(
         checks=one.checks,
@@ -61,7 +61,8 @@ def numbers(rows: Sequence[Rollup]) -> Numbers:
     )
 
 
-def _together(rows: Sequence[Rollup]) -> Rollup:
+def together(rows: Sequence[Rollup]) -> Rollup:
+    """The sum of *rows*, at least one, at the place and time of the first."""
     buckets, counts = histogram.merged((row.buckets, row.counts) for row in rows)
     return Rollup(
         location=rows[0].location,
