@@ -123,7 +123,10 @@ class ResultWriter:
         self._count(done)
         taken = {id(submission) for submission in done.taken}
         left = [submission for submission in submissions if id(submission) not in taken]
-        answers = await self._sort_out(left) if left else {}
+        try:
+            answers = await self._sort_out(left) if left else {}
+        except Exception as error:  # noqa: BLE001 - the others are committed, whatever is wrong with these
+            answers = dict.fromkeys(map(id, left), error)
         return [answers.get(id(submission), True) for submission in submissions]
 
     async def _isolate(self, submission: Submission) -> Sequence[bool | Exception]:
@@ -140,6 +143,7 @@ class ResultWriter:
                 log.exception(
                     "batch cannot be evaluated", probe=str(submission.probe_id), seq=submission.batch.seq
                 )
+        self._interner.forget()
         whole = [(position, "could not be stored") for position in range(len(cleaned.batch.monitor))]
         return await self._try([without(cleaned, whole)])
 

@@ -129,11 +129,13 @@ class GroupCommit(Generic[T, R]):
         """Pass on the answers; items to try again go back to the head of the queue."""
         again = []
         for (item, done), answer in zip(group, answers, strict=True):
+            if done.done():
+                continue  # nobody waits any more
             if isinstance(answer, CommitAgain):
                 again.append((item, done))
             elif isinstance(answer, Exception):
                 _fail(done, answer)
-            elif not done.done():
+            else:
                 done.set_result(answer)
         self._queue.extendleft(reversed(again))
         if again:

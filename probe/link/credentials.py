@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -64,11 +65,11 @@ def load(home: Path) -> Credentials | None:
             leaf, *bundle = certificates.split(stored)
             return Credentials(key, leaf, b"".join(bundle), passport)
         found = _checked(key, stored)
-        _save_passport(home, found)
     except (OSError, ValueError) as error:
         raise CannotStart(
             f"{home / _CERTIFICATE} cannot be used: {error}; remove it to join with a new token"
         ) from error
+    _save_passport(home, found, stored)
     return found
 
 
@@ -83,8 +84,9 @@ def _checked(key: bytes, stored: bytes) -> Credentials:
 
 def save(home: Path, credentials: Credentials) -> None:
     """Store the certificate and the bundle atomically; `own_key` has stored the key."""
-    _write(home / _CERTIFICATE, credentials.certificate + credentials.bundle)
-    _save_passport(home, credentials)
+    stored = credentials.certificate + credentials.bundle
+    _write(home / _CERTIFICATE, stored)
+    _save_passport(home, credentials, stored)
 
 
 def own_key(home: Path) -> bytes:
@@ -123,17 +125,19 @@ def _passport(home: Path, digest: str) -> Passport | None:
         return None
 
 
-def _save_passport(home: Path, credentials: Credentials) -> None:
+def _save_passport(home: Path, credentials: Credentials, stored: bytes) -> None:
+    """Store what *stored*, the file of the certificates, says; without it the file is parsed again."""
     passport = credentials.passport
     content = {
-        "digest": _digest(credentials.key, credentials.certificate + credentials.bundle),
+        "digest": _digest(credentials.key, stored),
         "probe_id": passport.probe_id,
         "locations": passport.locations,
         "serial": passport.serial.hex(),
         "not_before": passport.not_before,
         "not_after": passport.not_after,
     }
-    _write(home / _PASSPORT, orjson.dumps(content))
+    with suppress(OSError):
+        _write(home / _PASSPORT, orjson.dumps(content))
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -103,6 +103,8 @@ async def test_at_the_domain_of_the_page_it_is_there_too(api: Api) -> None:
     [link] = re.findall('href="(/incidents/[^"]+)"', home.body.decode())
     answer = await stranger.get(link, headers={"Host": HOST})
     posted = await stranger.call("POST", link, headers={"Host": HOST})
+    nowhere = await stranger.get(f"/incidents/of/{incident}", headers={"Host": HOST})
 
     assert link == f"/incidents/{incident}"
     assert (answer.status, b"Checkout is slow" in answer.body, posted.status) == (200, True, 405)
+    assert nowhere.status == 404

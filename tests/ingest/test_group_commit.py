@@ -83,6 +83,24 @@ async def test_items_that_must_be_tried_again_come_first_and_in_their_order() ->
     assert await asyncio.gather(*waiting) == [1, 2, 3, 4]
 
 
+async def test_an_item_for_which_nobody_waits_is_not_tried_again() -> None:
+    groups: list[list[int]] = []
+
+    async def work(numbers: Sequence[int]) -> Sequence[int | Exception]:
+        groups.append(list(numbers))
+        waiting[0].cancel()
+        return [CommitAgain() if len(groups) == 1 else number for number in numbers]
+
+    group: GroupCommit[int, int] = GroupCommit(work, FirstCome(3))
+    waiting = [group.add(number) for number in (1, 2)]
+
+    await group.turn()
+    await group.turn()
+
+    assert groups == [[1, 2], [2]]
+    assert await waiting[1] == 2
+
+
 async def test_items_that_are_not_chosen_wait_in_their_order() -> None:
     class Even(Selection[int]):
         """Chooses even numbers before the first odd ones."""

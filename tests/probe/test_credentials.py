@@ -42,6 +42,16 @@ def test_an_unreadable_passport_is_written_anew(home: Path, content: bytes) -> N
     assert path.read_bytes() == good
 
 
+def test_without_room_for_the_passport_good_credentials_are_loaded_and_saved(home: Path) -> None:
+    first, path = files.load(home), home / "passport.json"
+    assert first is not None
+    path.unlink()
+    path.mkdir()
+    assert files.load(home) == first
+    files.save(home, first)
+    assert files.load(home) == first
+
+
 def test_changed_credentials_are_checked(home: Path) -> None:
     other = home / "other"
     files.own_key(other)

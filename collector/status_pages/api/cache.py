@@ -68,13 +68,11 @@ class CachedPage:
         return await asyncio.shield(task)
 
     async def incident(self, db: Db, id_: UUID) -> PageIncidentDetails | None:
-        """The incident with this id, in any part of the history. Raises Unavailable."""
-        for number in range(1, self.view.last + 1):
-            part = self.view.incidents if number == 1 else await self.older(db, number)
-            for details in part:
-                if details.row.id == id_:
-                    return details
-        return None
+        """The incident with this id, however old. Raises Unavailable."""
+        for details in self.view.incidents:
+            if details.row.id == id_:
+                return details
+        return await status_pages_view.incident(db, self.view.page, id_)
 
     def _read(self, number: int, task: "asyncio.Task[list[PageIncidentDetails]]") -> None:
         if task.cancelled() or task.exception() is not None:

@@ -56,7 +56,8 @@ async def by_domain(request: web.Request, handler: Handler) -> web.StreamRespons
         return await handler(request)
     if request.path.startswith(f"/status/{visited.site.view.page.slug}/"):
         return await handler(request)
-    path = _INCIDENT if request.path.startswith(_INCIDENT) else request.path
+    of_incident = request.path.startswith(_INCIDENT) and "/" not in request.path.removeprefix(_INCIDENT)
+    path = _INCIDENT if of_incident else request.path
     own = _PATHS.get(("GET" if request.method == "HEAD" else request.method, path))
     if own is None:
         allowed = _ALLOWED.get(path)

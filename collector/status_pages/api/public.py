@@ -39,6 +39,8 @@ _BADGES: Final = {
     "response": badges.response_badge,
 }
 _NUMBER: Final = re.compile("[0-9]{1,6}")
+# Pages of so many incidents are cached, the newest.
+_KEPT: Final = 10
 
 Draw = Callable[[PageView, PageAddresses, Words], str]
 
@@ -91,9 +93,14 @@ async def incident(request: web.Request) -> web.Response:
     if details is None:
         return missing(request)
     words, view = words_for(request), visited.site.view
-    body = status.incident(view, visited.place, words, details)
-    # Not kept: a visitor can ask for every incident in every language.
-    return _answer(request, _made(view, body, _HTML, words))
+
+    def draw(view: PageView, place: PageAddresses, words: Words) -> str:
+        return status.incident(view, place, words, details)
+
+    # A crowd reads the newest; of the others one visitor can ask for each in every language, so none is kept.
+    if any(newest.row.id == id_ for newest in view.incidents[:_KEPT]):
+        return _answer(request, _text(visited, f"incident {id_}", draw, _HTML, words))
+    return _answer(request, _made(view, draw(view, visited.place, words), _HTML, words))
 
 
 def _part(request: web.Request, view: PageView) -> int:

@@ -23,6 +23,7 @@ from collector.status_pages.storage import speed, status_pages
 from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.speed import Hour
 from collector.status_pages.storage.status_pages import StatusPage
+from shared.errors import NotFound
 
 # How many of the newest incidents are cached for the page, its history and its feeds; older ones are read
 # in parts of the same size.
@@ -137,6 +138,14 @@ async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetail
         return await status_pages_incidents.newest(
             tx, page.team_id, page.id, PageIncidentFilter(), MOST, (number - 1) * MOST
         )
+
+
+async def incident(db: Db, page: StatusPage, id_: UUID) -> PageIncidentDetails | None:
+    """The incident of *page* with this id, if there is one."""
+    try:
+        return await status_pages_incidents.one(db, page.team_id, page.id, id_)
+    except NotFound:
+        return None
 
 
 def _is_still_measured(before: PageView, components: Sequence[ComponentDetails], now: datetime) -> bool:
