@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from urllib.parse import urlsplit
@@ -84,7 +84,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     keyring = Keyring.parse(settings.secret_key)
-    if not await _migrated(settings.database_url, stop):
+    if not await _unless_stopped(migrate(settings.database_url, utc_now()), stop):
         return 0
     async with AsyncExitStack() as stack:
         db = await Db.open(settings.database_url, size=CONNECTIONS, name="tocsin collector", kept=True)
@@ -100,7 +100,10 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         greets = made is not None or not shared_ports
         way_in = await first_start.way_in(db, settings, clock.now()) if greets else None
         if made is not None and settings.demo == DEMO_WORLD:
-            await first_start.fill_world(own.upkeep, keyring, settings, made, clock.now())
+            world = first_start.fill_world(own.upkeep, keyring, settings, made, clock.now())
+            if not await _unless_stopped(world, stop):
+                log.error("the demonstration is incomplete: begin again with an empty database")
+                return 0
         pulse = Pulse()
         work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
         context = await stack.enter_async_context(work)
@@ -120,9 +123,9 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     return 0
 
 
-async def _migrated(url: str, stop: asyncio.Event) -> bool:
-    """Migrate; return whether it finished before a stop was requested: it may have to wait for long."""
-    work, stopped = asyncio.ensure_future(migrate(url, utc_now())), asyncio.ensure_future(stop.wait())
+async def _unless_stopped(long: Awaitable[object], stop: asyncio.Event) -> bool:
+    """Do what may take long; return whether it finished before a stop was requested."""
+    work, stopped = asyncio.ensure_future(long), asyncio.ensure_future(stop.wait())
     await asyncio.wait({work, stopped}, return_when=asyncio.FIRST_COMPLETED)
     for task in (work, stopped):
         task.cancel()

@@ -298,6 +298,8 @@ def _misfits(values: Mapping[str, Any]) -> Iterator[str]:
     """Errors of combinations of settings; an unreadable one counts as given."""
     if "secret_key" in values and values["secret_key"] is None and values.get("database_url", "unreadable"):
         yield "TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"
+    if values.get("demo") == DEMO_WORLD and values.get("workers", 1) != 1:
+        yield "TOCSIN_DEMO: a world is filled and kept alive by one collector; set TOCSIN_WORKERS=1"
     oidc = [values.get(name, "unreadable") for name in ("oidc_issuer", "oidc_client_id")]
     if "oidc_client_id" in values and (oidc[0] is None) != (oidc[1] is None):
         yield "TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID: are set together or not at all"

@@ -159,6 +159,12 @@ def test_a_database_of_ones_own_needs_a_key_of_ones_own() -> None:
     told = faults(CollectorSettings, database_url="postgresql://a@b/c")
 
     assert told == ["TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"]
+
+
+def test_a_world_is_filled_by_one_collector_alone() -> None:
+    assert faults(UpSettings, demo="world", workers="2") == [
+        "TOCSIN_DEMO: a world is filled and kept alive by one collector; set TOCSIN_WORKERS=1"
+    ]
     assert read(CollectorSettings, database_url="postgresql://a@b/c", secret_key=KEY).secret_key == KEY
     assert read(DatabaseSettings, database_url="postgresql://a@b/c").database_url == "postgresql://a@b/c"
 

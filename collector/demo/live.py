@@ -58,7 +58,8 @@ class LiveWorld:
             return False
         if epoch != self._epoch:
             await self._begin(now)
-            self._epoch = epoch
+            # Looked for again until it is there: another collector may be filling it.
+            self._epoch = epoch if self._simulation is not None else None
         if self._simulation is None:
             return False
         await self._simulation.go_to(now)

@@ -11,8 +11,9 @@ async function turn() {
   try {
     const answer = await fetch(location.href, { headers: { "X-Part": main.dataset.part } });
     // The link has ended, or the session: the page itself says what to do.
-    if ([401, 403, 404].includes(answer.status) || answer.redirected) return location.reload();
-    if (!answer.ok) throw new Error(String(answer.status));
+    const ours = answer.headers.has("X-Request-Id");
+    if (ours && ([401, 403, 404].includes(answer.status) || answer.redirected)) return location.reload();
+    if (answer.headers.get("X-Part") !== main.dataset.part) throw new Error(String(answer.status));
     swap(main, await answer.text());
     failed = 0;
   } catch {

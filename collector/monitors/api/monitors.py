@@ -42,7 +42,8 @@ async def list_(request: web.Request) -> web.Response:
 
 
 async def create(request: web.Request) -> web.Response:
-    scope, sent = scope_of(request), await body(request)
+    sent = await body(request)
+    scope = scope_of(request)  # after the body, which may take its time: the monitor is created now
     saved = await creation.create(scope.context, scope.team_id, sent, scope.now)
     answer = views.created(saved.monitor, made_for(scope, saved.monitor), saved.warnings)
     place = f"{scope.addresses.base_url}/monitors/{answer.id}"

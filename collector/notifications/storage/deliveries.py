@@ -377,6 +377,7 @@ async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
 
 async def next_due(tx: Tx) -> float | None:
     """Seconds until the next delivery falls due or a lease expires."""
+    await tx.execute(_WALK)
     seconds: float | None = await tx.fetchval(
         f"""
         WITH RECURSIVE {_WAITING}

@@ -11,6 +11,7 @@ from collector.http.request_data import path_id
 from collector.overview.console.overview import tab_icon, tab_mark
 from collector.overview.service import overview, wall, wall_links
 from collector.overview.service.wall_links import NewWallLink
+from collector.platform.storage.db import asking
 from shared.errors import Invalid
 
 _HERE = "/settings/walls"
@@ -25,7 +26,8 @@ async def linked(request: web.Request) -> web.StreamResponse:
     """Show the team of the link: whoever has it may see this page, and nothing else."""
     context = context_of(request)
     link = await wall_links.find(context.db, request.match_info["secret"], context.now())
-    return await _shown(request, link.team_id)
+    with asking(link.team_id):
+        return await _shown(request, link.team_id)
 
 
 async def _shown(request: web.Request, team_id: int) -> web.StreamResponse:

@@ -1,5 +1,6 @@
 """Assigns monitors to probes: one when it changes, all when probes come or go."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from collector.web3.storage import writes
 
 _HEARD_WITHIN = timedelta(seconds=60)
 _MONITORS_A_SIGNAL = 1000
+# How many new monitors are placed before other work of the loop gets a turn.
+_AT_ONCE = 100
 
 
 async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *, now: datetime) -> list[str]:
@@ -70,7 +73,7 @@ async def place_new(
     pools = _Pools(await probes.candidates(tx), now)
     rows: list[tuple[int, int, int, UUID | None]] = []
     unserved: list[dict[str, bool]] = []
-    for new in created:
+    for place, new in enumerate(created, 1):
         without: dict[str, bool] = {}
         for turn, name in enumerate(new.locations):
             here = pools.of(team_id, new.type, name)
@@ -79,6 +82,8 @@ async def place_new(
             if not here.own:
                 without[name] = chosen is not None
         unserved.append(without)
+        if place % _AT_ONCE == 0:
+            await asyncio.sleep(0)
     await plans.put_new(tx, revision, *map(list, zip(*rows, strict=True)))
     await _signal(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
     return unserved
