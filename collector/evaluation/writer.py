@@ -123,10 +123,7 @@ class ResultWriter:
         self._count(done)
         taken = {id(submission) for submission in done.taken}
         left = [submission for submission in submissions if id(submission) not in taken]
-        try:
-            answers = await self._sort_out(left) if left else {}
-        except Exception as error:  # noqa: BLE001 - the others are committed, whatever is wrong with these
-            answers = dict.fromkeys(map(id, left), error)
+        answers = await self._outcomes(left) if left else {}
         return [answers.get(id(submission), True) for submission in submissions]
 
     async def _isolate(self, submission: Submission) -> Sequence[bool | Exception]:
@@ -146,6 +143,12 @@ class ResultWriter:
         self._interner.forget()
         whole = [(position, "could not be stored") for position in range(len(cleaned.batch.monitor))]
         return await self._try([without(cleaned, whole)])
+
+    async def _outcomes(self, left: Sequence[Submission]) -> dict[int, bool | Exception]:
+        try:
+            return await self._sort_out(left)
+        except Exception as error:  # noqa: BLE001 - the others are committed, whatever is wrong with these
+            return dict.fromkeys(map(id, left), error)
 
     async def _sort_out(self, left: Sequence[Submission]) -> dict[int, bool | Exception]:
         """Return the outcome of each batch that was left out, by its `id`.

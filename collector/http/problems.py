@@ -37,14 +37,20 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
         raise
     except web.HTTPException as error:
         return await _unrouted(request, error)
-    except Exception as error:
-        known = failures.for_caller(error)
-        if known is None:
-            log.exception("request failed", method=request.method, path=place(request))
-            return problem(500, _MESSAGE[500])
-        if known is not error and failures.failure(known) is failures.PASSING:
-            log.warning("request failed temporarily", path=place(request), error=repr(error))
-        return _rendered(known)
+    except Exception as error:  # noqa: BLE001 - it is logged there
+        # There, for a name of the error in a frame of its traceback would keep both, and with them the body
+        # of the request, until the garbage collector comes.
+        return _failed(request, error)
+
+
+def _failed(request: web.Request, error: Exception) -> web.Response:
+    known = failures.for_caller(error)
+    if known is None:
+        log.error("request failed", method=request.method, path=place(request), exc_info=error)
+        return problem(500, _MESSAGE[500])
+    if known is not error and failures.failure(known) is failures.PASSING:
+        log.warning("request failed temporarily", path=place(request), error=repr(error))
+    return _rendered(known)
 
 
 async def _unrouted(request: web.Request, refusal: web.HTTPException) -> web.StreamResponse:

@@ -12,6 +12,7 @@ from probe.link.plan import Assigned, Plan
 from probe.link.releases import Releases
 from probe.link.session import Session
 from probe.net.engine import Net
+from probe.schedule.prepared import check_of
 from probe.schedule.runner import Ran, run
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
@@ -64,7 +65,7 @@ class Rig:
         self.bell.ring()
 
     async def _check(self, assigned: Assigned) -> Ran:
-        ran = await run(assigned.check, self.net, 5) if assigned.check else Ran(Outcome(Status.UP), 0, 0)
+        ran = await run(check_of(assigned), self.net, 5)
         self.state = ran.outcome.state or self.state
         self.checked.set()
         return ran
