@@ -29,7 +29,7 @@ MOST_FILES = {
     "A check type": 6,
     "A channel type": 3,
     "A background job": 3,
-    "A plain field of monitors": 6,
+    "A plain field of monitors": 5,
     "A field that decides": 10,
     "An action on incidents": 7,
 }

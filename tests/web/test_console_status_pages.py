@@ -323,7 +323,7 @@ async def test_nothing_that_is_said_on_a_page_becomes_markup(console: Console) -
     ):  # fmt: skip
         page = await console.get(path)
         assert page.status == 200, path
-        assert "<img" not in page.text, path
+        assert "<img src=x" not in page.text, path
         assert "'49" not in unescape(page.text), path
 
 
