@@ -93,7 +93,7 @@ faults: $(TEST_READY) ## kill -9 of every part at random moments, under load
 	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
 hostile: $(TEST_READY) ## the API and the checks under their worst users
-	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
+	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/http/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
 
 # Real Prometheus, vmagent and OpenTelemetry for Node, of Debian and npm: some 450 MB below var/senders.
 senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the product

@@ -42,7 +42,7 @@ FAST: Final = {
 MEMORY: Final = Path("/dev/shm")
 _TESTS: Final = Path(__file__).parent
 # Folders, at any depth: their tests execute SQL first; their tests start a whole product or a browser.
-_SQL_FIRST: Final = frozenset({"alerting", "delivery", "ingest", "services", "storage", "sweeper"})
+_SQL_FIRST: Final = frozenset({"ingest", "jobs", "service", "storage"})
 _WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
 # Nearly no test of these folders is fast, and to import them takes longer than to run all that are.
 _NOT_FAST: Final = _SQL_FIRST | _WHOLE | {"api"}

@@ -18,7 +18,7 @@ from shared.errors import CannotStart
 from shared.settings import CollectorSettings, load
 from shared.tokens import new_token
 from tests.ports import free_port
-from tests.services.ground import fetch
+from tests.probes.ground import fetch
 
 pytestmark = pytest.mark.oldest
 

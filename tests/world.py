@@ -39,17 +39,17 @@ from shared.kinds import KINDS, TYPES
 from shared.kinds.tls import Expiry
 from shared.phases import pack
 from shared.results import Phases, Status
-from tests.api.client import Answer, Api
-from tests.api.declared import everything
-from tests.api.metrics import Metrics, running
-from tests.api.monitors import probe
-from tests.api.route_table import joined
-from tests.channels.every import config as channel_config
 from tests.clocks import GivenClock
-from tests.ingest.web3 import log, raised, recovered
-from tests.ingest.world import World, new_incarnation, writing
+from tests.evaluation.world import World, new_incarnation, writing
+from tests.http.client import Answer, Api
+from tests.http.route_table import joined
+from tests.metrics.senders import Metrics, running
+from tests.monitors.declared import everything
+from tests.monitors.monitors import probe
+from tests.notifications.channels.every import config as channel_config
 from tests.receiver import Receiver, answer, receiving
 from tests.remote_write import first, named
+from tests.web3.ground import log, raised, recovered
 
 UP, DOWN, UNKNOWN = Status.UP, Status.DOWN, Status.UNKNOWN
 LOCATIONS: Final = ("eu", "us", "asia")

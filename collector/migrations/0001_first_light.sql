@@ -2,7 +2,7 @@
 --
 -- Every primary key and unique constraint holds its table's distribution column (team_id, or the monitor), so
 -- that the tables can be spread by tenant without a new schema; the few small ones that every node would hold
--- whole (locations, probes, errors, ...) are listed in tests/storage/test_schema.py.
+-- whole (locations, probes, errors, ...) are listed in tests/platform/storage/test_schema.py.
 
 CREATE TABLE teams (
     team_id     int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

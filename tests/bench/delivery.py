@@ -21,7 +21,7 @@ from shared.clock import utc_now
 from shared.loop import forever
 from tests.bench.database import database
 from tests.bench.figures import Figure
-from tests.delivery.ground import KEYRING, PUBLIC_URL, make_channel, make_team
+from tests.notifications.ground import KEYRING, PUBLIC_URL, make_channel, make_team
 from tests.receiver import Receiver, answer, receiving
 
 ONE_BY_ONE = 500

@@ -31,8 +31,8 @@ from tests.bench.figures import Figure
 from tests.e2e.fleet import Fleet, fleet
 from tests.e2e.fleet import Part as Process
 from tests.e2e.product import eventually
-from tests.ingest.peer import Peer, collecting, connected, hello, identity
-from tests.services.ground import fetch, make_monitors, make_team
+from tests.probes.ground import fetch, make_monitors, make_team
+from tests.probes.peer import Peer, collecting, connected, hello, identity
 
 MOVED = 10_000
 BATCH = 1_000

@@ -41,7 +41,7 @@ from shared.results import Phases
 from shared.tokens import new_key
 from tests.bench.figures import Figure
 from tests.clocks import GivenClock
-from tests.ingest.world import make_world
+from tests.evaluation.world import make_world
 
 DAYS = 91
 EVERY = timedelta(minutes=2)

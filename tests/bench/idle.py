@@ -31,8 +31,8 @@ from shared.tokens import new_key
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
 from tests import pki
 from tests.bench.figures import Figure
-from tests.ingest.peer import collecting, hello
-from tests.services.ground import enrol
+from tests.probes.ground import enrol
+from tests.probes.peer import collecting, hello
 
 PROBES = 1_000
 AT_ONCE = 20

@@ -18,9 +18,9 @@ from shared.clock import utc_now
 from tests.bench import delivery
 from tests.bench.database import database
 from tests.bench.figures import Figure
-from tests.delivery.ground import make_channel, make_team
-from tests.delivery.page_ground import at_work, left, mails, make_page, publish, subscribe
+from tests.notifications.ground import make_channel, make_team
 from tests.receiver import Receiver, receiving
+from tests.status_pages.page_ground import at_work, left, mails, make_page, publish, subscribe
 
 SUBSCRIBERS = 10_000
 ALERTS = 200

@@ -22,7 +22,7 @@ from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.bench.writer import cpu_s
 from tests.clocks import GivenClock
-from tests.ingest.world import World, make_world
+from tests.evaluation.world import World, make_world
 
 MONITORS = 1_000
 SECONDS = 20

@@ -34,8 +34,8 @@ from tests.bench.figures import Figure
 from tests.bench.receivers import Receivers, receivers
 from tests.bench.writer import cpu_s
 from tests.clocks import GivenClock
-from tests.delivery.ground import KEYRING, PUBLIC_URL, make_any
-from tests.ingest.world import World, make_world
+from tests.evaluation.world import World, make_world
+from tests.notifications.ground import KEYRING, PUBLIC_URL, make_any
 
 MONITORS = 1_000
 CHANNELS = 5

@@ -17,7 +17,7 @@ from shared.results import Status
 from tests.bench.database import database
 from tests.bench.figures import Figure
 from tests.clocks import GivenClock
-from tests.ingest.world import World, make_world
+from tests.evaluation.world import World, make_world
 
 MONITORS = 1_000
 LOCATIONS = ("eu", "us", "ap", "sa", "af")

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-from tests.api.conftest import api, keyring, made
 from tests.browser.visits import Visitors
+from tests.http.fixtures import api, keyring, made
 
 __all__ = ["api", "keyring", "made"]
 

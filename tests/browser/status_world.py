@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared import ids
-from tests.api.client import Api
-from tests.api.test_status_pages import monitor, page
+from tests.http.client import Api
+from tests.status_pages.api.test_status_pages import monitor, page
 
 DAY_MS = 86_400_000
 LONG = "Payments and settlement gateway for every region in which it is allowed by law " * 3

@@ -8,9 +8,9 @@ from playwright.async_api import BrowserContext, expect
 
 from collector.events import stream
 from collector.pages import PAGES
-from tests.api.client import Api
 from tests.browser.visits import Visit, Visitors
-from tests.web.console_client import PASSWORD, Console, served, visiting
+from tests.console.client import PASSWORD, Console, served, visiting
+from tests.http.client import Api
 
 PUBLIC_URL: Final = "http://tocsin.example.com"
 PHONE, DESKTOP = (390, 844), (1280, 860)

@@ -7,10 +7,10 @@ from typing import Final, Literal
 import pytest
 from playwright.async_api import expect
 
-from tests.api.client import Api
 from tests.browser.visits import Visit, Visitors
+from tests.console.client import PASSWORD, Console, served, visiting
+from tests.http.client import Api
 from tests.receiver import answer, receiving
-from tests.web.console_client import PASSWORD, Console, served, visiting
 
 PUBLIC_URL: Final = "http://tocsin.example.com"
 PHONE, DESKTOP = (390, 844), (1280, 860)

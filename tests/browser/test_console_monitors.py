@@ -5,10 +5,10 @@ from typing import Literal
 import pytest
 from playwright.async_api import expect
 
-from tests.api.client import Api
 from tests.browser.status_world import ARABIC, LONG, measured
 from tests.browser.visits import Visit, Visitors
-from tests.web.console_client import PASSWORD, Console, served, visiting
+from tests.console.client import PASSWORD, Console, served, visiting
+from tests.http.client import Api
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{7*7}}"
 PHONE = (390, 844)

@@ -7,12 +7,12 @@ import pytest
 from playwright.async_api import expect
 
 from shared.clock import utc_now
-from tests.api.client import Api
 from tests.browser.test_console_alerting import DESKTOP, PHONE, fine, sign_in
 from tests.browser.visits import Visitors
-from tests.services.ground import make_monitors
-from tests.web.console_client import Console, served, visiting
-from tests.web.test_console_picking import MANY, monitor
+from tests.console.client import Console, served, visiting
+from tests.console.console.test_console_picking import MANY, monitor
+from tests.http.client import Api
+from tests.probes.ground import make_monitors
 
 PUBLIC_URL: Final = "http://tocsin.example.com"
 FIND: Final = "Search monitors"

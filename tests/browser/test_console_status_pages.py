@@ -5,11 +5,11 @@ from typing import Literal
 import pytest
 from playwright.async_api import expect
 
-from tests.api.client import Api
 from tests.browser.status_world import ARABIC, LONG
 from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in
 from tests.browser.visits import Visitors
-from tests.web.console_client import served, visiting
+from tests.console.client import served, visiting
+from tests.http.client import Api
 
 
 async def filled(api: Api, *names: str) -> tuple[str, list[str]]:

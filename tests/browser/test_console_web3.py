@@ -8,11 +8,11 @@ from playwright.async_api import expect
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from shared import ids
-from tests.api.client import Api
 from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in
 from tests.browser.visits import Visitors
-from tests.web.console_client import served, visiting
-from tests.web.test_console_web3 import ADDRESS, RPC, found, made
+from tests.console.client import served, visiting
+from tests.http.client import Api
+from tests.web3.console.test_console_web3 import ADDRESS, RPC, found, made
 
 CONFIG = {"chain": "ethereum", "address": ADDRESS, "threshold": 5, "rpcUrl": RPC}
 

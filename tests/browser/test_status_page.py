@@ -6,10 +6,10 @@ import pytest
 from playwright.async_api import expect
 
 from collector.status_pages.api import cache
-from tests.api.client import Api
-from tests.api.test_status_pages import page
 from tests.browser.status_world import ARABIC, HEBREW, LONG, calm, measured, outage, planned, told
 from tests.browser.visits import Visitors
+from tests.http.client import Api
+from tests.status_pages.api.test_status_pages import page
 
 PHONE: Final = (390, 844)
 COLOURS: Final = ("#ffffff", "#000000", "#ffee00", "#7f7f7f", "#0f766e")

@@ -7,10 +7,10 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from collector.status_pages.api import cache
-from tests.api.client import Api
-from tests.api.test_status_pages import page
 from tests.browser.status_world import calm, measured, outage
 from tests.browser.visits import Visitors
+from tests.http.client import Api
+from tests.status_pages.api.test_status_pages import page
 
 PHONE: Final = (390, 844)
 BAD_DAY: Final = 20

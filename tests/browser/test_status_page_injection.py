@@ -7,9 +7,9 @@ import pytest
 
 from collector.status_pages.api import cache
 from shared import ids
-from tests.api.client import Api
-from tests.api.test_status_pages import page
 from tests.browser.visits import Visit, Visitors
+from tests.http.client import Api
+from tests.status_pages.api.test_status_pages import page
 
 MARKUP: Final = (
     '"><img src=x onerror=alert(1)>',

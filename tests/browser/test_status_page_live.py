@@ -15,10 +15,10 @@ from collector.status_pages.cli import put
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.web import copy
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
-from tests.api.client import Api
-from tests.api.test_status_pages import page
 from tests.browser.status_world import calm, measured, outage, planned
 from tests.browser.visits import Visit, Visitors
+from tests.http.client import Api
+from tests.status_pages.api.test_status_pages import page
 
 ROUND: Final = 16_000  # milliseconds: a little longer than the script waits between two looks
 MOST_BYTES: Final = 50_000

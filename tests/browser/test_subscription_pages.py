@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from collector.platform.mailer import Mailer
-from tests.api.client import Api
-from tests.api.conftest import PUBLIC_URL
 from tests.browser.visits import Visit, Visitors
-from tests.delivery.page_ground import SENDER, at_work, drained, mails
+from tests.http.client import Api
+from tests.http.fixtures import PUBLIC_URL
 from tests.mailbox import Mailbox, mailbox
+from tests.status_pages.page_ground import SENDER, at_work, drained, mails
 
 NASTY = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 NAMES = ["API", NASTY, "خدمة الدفع", "A very long name of a system " * 6]

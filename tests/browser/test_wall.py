@@ -8,9 +8,9 @@ from playwright.async_api import expect
 
 from collector.overview.service import wall_links
 from collector.platform.access import Actor
-from tests.api.client import Api
 from tests.browser.visits import Visitors
-from tests.web.console_client import Console, served, visiting
+from tests.console.client import Console, served, visiting
+from tests.http.client import Api
 
 PUBLIC_URL: Final = "http://tocsin.example.com"
 TCP: Final[dict[str, Any]] = {"type": "tcp", "config": {"host": "192.0.2.1", "port": 443}}

@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from collector.notifications.channels import CHANNELS
-from tests.channels.every import SEED, config
 from tests.e2e.product import Caller, Product, eventually, running
 from tests.mailbox import mailbox
+from tests.notifications.channels.every import SEED, config
 from tests.receiver import Exchange, answer, receiving
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]

@@ -16,7 +16,7 @@ from tests.receiver import Receiver, answer, receiving
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 # Told elsewhere: after two minutes (`test_table_of_holds`, `test_fleet`), when some locations fail and
-# others do not (`tests/ingest/test_held.py`), by tests of web3 monitors, certificates and
+# others do not (`tests/evaluation/ingest/test_held.py`), by tests of web3 monitors, certificates and
 # status pages.
 ELSEWHERE: Final = {
     "probe.offline",

@@ -24,7 +24,7 @@ from shared.ids import uuid7
 from shared.results import Status
 from shared.tokens import new_key
 from tests.clocks import GivenClock
-from tests.ingest.world import World, make_world, new_incarnation, writing
+from tests.evaluation.world import World, make_world, new_incarnation, writing
 
 BATCHES = 120
 CALLERS = 6

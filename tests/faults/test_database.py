@@ -15,7 +15,7 @@ from collector.evaluation.storage import cursors, locks
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
 from shared.results import Status
-from tests.ingest.world import World, make_world, writing
+from tests.evaluation.world import World, make_world, writing
 from tests.streams import stream_server
 
 UP, DOWN = Status.UP, Status.DOWN

@@ -1,0 +1,66 @@
+"""Results leave a mark only where a rule waits for them, in the transaction that stores them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from collector.alerts.jobs.watch import Watch
+from collector.platform.storage.db import Db
+from shared.results import Status
+from tests.alerts.ground import DOWN, UP, Alerting, make_alerting
+from tests.evaluation.world import writing
+
+
+async def marks(ground: Alerting, *statuses: Status, ago_s: int = 1) -> int:
+    """How many marks a batch leaves."""
+    watch = Watch(ground.world.db)
+    await watch.turn()
+    now = ground.now()
+    async with writing(ground.world, watch=watch) as writer:
+        await writer.submit(ground.world.batch(*statuses, now=now, ago=timedelta(seconds=ago_s)))
+    return int(await ground.world.value("SELECT count(*) FROM alert_marks"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "statuses", "marked"),
+    [
+        pytest.param({}, (DOWN,), 0, id="without conditions it goes by events"),
+        pytest.param({"conditions": {"consecutiveFailures": 1}}, (UP, UP), 0, id="good checks say nothing"),
+        pytest.param({"conditions": {"consecutiveFailures": 1}}, (DOWN, DOWN), 1, id="one for a batch"),
+        pytest.param({"conditions": {"latencyThresholdMs": 1}}, (UP,), 1, id="slow"),
+        pytest.param({"conditions": {"latencyThresholdMs": 2}}, (UP,), 0, id="not slower than the limit"),
+        pytest.param({"conditions": {"statusCode": 200}}, (UP,), 1, id="the code"),
+        pytest.param({"conditions": {"statusCode": 201}}, (UP,), 0, id="another code"),
+        pytest.param({"conditions": {"statusCode": 200}, "tags": {"a": "b"}}, (UP,), 0, id="not selected"),
+        pytest.param({"conditions": {"statusCode": 200}, "enabled": False}, (UP,), 0, id="disabled"),
+    ],
+)
+async def test_what_a_rule_waits_for_is_marked(
+    db: Db, rule: dict[str, Any], statuses: tuple[Status, ...], marked: int
+) -> None:
+    ground = await make_alerting(db)
+    await ground.rule(**rule)
+
+    assert await marks(ground, *statuses) == marked
+
+
+async def test_what_comes_too_late_is_not_marked(db: Db) -> None:
+    ground = await make_alerting(db)
+    await ground.rule(conditions={"consecutiveFailures": 1})
+
+    assert await marks(ground, DOWN, ago_s=120) == 0
+
+
+async def test_two_rules_of_one_monitor_are_both_waited_for(db: Db) -> None:
+    ground = await make_alerting(db)
+    await ground.rule(conditions={"latencyThresholdMs": 900, "statusCode": 200})
+    await ground.rule(conditions={"statusCode": 404})
+
+    watch = Watch(db)
+    await watch.turn()
+
+    [one] = watch.monitors.values()
+    assert (one.slower_than_ms, one.codes) == (900, frozenset({200, 404}))
+    assert one.matters(Status.UP, 901, 0)
+    assert not one.matters(Status.UP, 900, 500)

@@ -1,0 +1,106 @@
+"""The console's incidents: what is open stands first, and each deed is the API's."""
+
+import re
+from html import unescape
+
+import pytest
+
+from tests.console.client import Console, Page
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
+
+
+async def raised(console: Console, **fields: object) -> str:
+    answer = await console.api.post("/v1/incidents", {"title": "It is slow", **fields})
+    assert answer.status == 201, answer.json
+    return str(answer.json["id"])
+
+
+def titles(page: Page) -> list[str]:
+    return re.findall(r'class="name" dir="auto" href="/incidents/inc_[^"]*">([^<]*)<', page.text)
+
+
+async def status(console: Console, id_: str) -> str:
+    return str((await console.api.get(f"/v1/incidents/{id_}")).json["status"])
+
+
+async def test_what_is_not_over_stands_first(console: Console) -> None:
+    await raised(console, title="old and open")
+    done = await raised(console, title="new and over")
+    await console.api.post(f"/v1/incidents/{done}/resolve", {})
+    await console.sign_in()
+
+    assert titles(await console.get("/incidents")) == ["old and open", "new and over"]
+    assert titles(await console.get("/incidents?status=resolved")) == ["new and over"]
+    assert titles(await console.get("/incidents?severity=critical")) == []
+
+
+async def test_an_incident_goes_its_way(console: Console) -> None:
+    await console.sign_in()
+    await console.get("/incidents/new")
+    page = await console.post(
+        "/incidents", {"title": "Checkout is slow", "severity": "high", "description": ""}
+    )
+    assert "Incident created." in page.words
+    here = page.path
+    id_ = here.rpartition("/")[2]
+
+    assert "Acknowledged" in (await console.post(f"{here}/acknowledge")).words
+    assert await status(console, id_) == "acknowledged"
+    page = await console.post(f"{here}/notes", {"note": "A disk is full."})
+    assert "A disk is full." in page.words
+    page = await console.post(f"{here}/notes", {"note": "  "})
+    assert page.status == 400
+    page = await console.post(f"{here}/resolve", {"note": "We made room."})
+    assert "We made room." in page.words
+    assert await status(console, id_) == "resolved"
+    await console.post(f"{here}/reopen", {"note": "Not quite."})
+    assert await status(console, id_) == "open"
+    answer = await console.get(f"{here}/postmortem")
+    assert answer.headers["Content-Type"].startswith("text/markdown")
+    assert "Checkout is slow" in answer.text
+
+
+async def test_what_is_wrong_with_a_new_one_stands_at_its_field(console: Console) -> None:
+    await console.sign_in()
+    await console.get("/incidents/new")
+
+    page = await console.post("/incidents", {"title": " ", "severity": "high"})
+
+    assert page.status == 400
+    assert 'aria-invalid="true"' in page.text
+
+
+@pytest.mark.parametrize("group", ["day", "week", "month", "nonsense"])
+async def test_numbers_over_time(console: Console, group: str) -> None:
+    await raised(console, severity="high")
+    await console.sign_in()
+
+    page = await console.get(f"/incidents/stats?by={group}")
+
+    assert page.status == 200
+    assert "1 since" in page.words
+
+
+async def test_nothing_that_is_said_of_an_incident_becomes_markup(console: Console) -> None:
+    id_ = await raised(console, title=HOSTILE, description=HOSTILE)
+    await console.api.post(f"/v1/incidents/{id_}/notes", {"text": HOSTILE})
+    await console.api.post(f"/v1/incidents/{id_}/resolve", {"resolutionNote": HOSTILE})
+    await console.sign_in()
+
+    for path in ("/incidents", f"/incidents/{id_}"):
+        page = await console.get(path)
+        assert page.status == 200
+        assert "<img" not in page.text
+        assert "'49" not in unescape(page.text)
+
+
+async def test_a_viewer_sees_all_and_does_nothing(console: Console) -> None:
+    id_ = await raised(console)
+    await console.sign_in(await console.person("viewer"))
+
+    page = await console.get(f"/incidents/{id_}")
+
+    assert page.status == 200
+    assert 'method="post" action="/incidents' not in page.text
+    assert (await console.get("/incidents/new")).status == 403
