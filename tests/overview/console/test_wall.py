@@ -68,6 +68,7 @@ async def test_an_ended_link_shows_nothing_and_is_recorded(console: Console, api
     ]  # fmt: skip
 
 
+@pytest.mark.oldest
 async def test_a_link_expires_when_it_was_said_to(console: Console, api: Api) -> None:
     await console.sign_in()
     secret = secret_of(await made(console, expiresIn="30d"))

@@ -1,5 +1,6 @@
 """Custom domains where there are several teams: nobody has one before it is proved, and nobody loses one."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -201,8 +202,11 @@ async def test_proofs_are_looked_for_without_being_asked_to_and_ever_less_often(
         await domains.turn()
         assert names.asked.count(RECORD) == 1
 
-        await rows(api, "UPDATE status_pages SET domain_checked_at = now() - interval '2 minutes'")
-        await domains.turn()
+        async with asyncio.timeout(10):
+            # c-ares forgets that a name is missing in a thread of its own, a moment after the failure.
+            while names.asked.count(RECORD) == 1:
+                await rows(api, "UPDATE status_pages SET domain_checked_at = now() - interval '2 minutes'")
+                await domains.turn()
     finally:
         await transport.close()
 
