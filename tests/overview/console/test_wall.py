@@ -48,6 +48,7 @@ async def test_a_link_is_shown_once_and_works_without_a_session(console: Console
     assert secret not in str(dict(stored or {}))
 
 
+@pytest.mark.oldest
 async def test_an_ended_link_shows_nothing_and_is_recorded(console: Console, api: Api) -> None:
     await console.sign_in()
     secret = secret_of(await made(console))

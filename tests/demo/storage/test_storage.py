@@ -1,0 +1,49 @@
+"""The demonstration's own SQL, where little has happened."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+from collector.demo import storage
+from collector.platform.storage.db import Db
+from shared.clock import utc_now
+from tests.evaluation.world import make_world
+
+
+async def test_it_knows_what_is_checked_and_its_own_probes_alone(db: Db) -> None:
+    world = await make_world(db, monitors=2)
+
+    async with db.transaction() as tx:
+        checks = await storage.assigned(tx, world.team_id)
+        before = await storage.demo_probes(tx, ["local"])
+        await tx.execute("UPDATE probes SET boot_id = $1", storage.BOOT)
+        after = await storage.demo_probes(tx, ["local"])
+
+    assert [(check.place, check.probe_id, check.failing) for check in checks] == [
+        ("local", world.probe_id, False)
+    ] * 2
+    assert before == []
+    assert [(probe, place) for _, probe, place in after] == [(world.probe_id, "local")]
+
+
+async def test_it_reads_outages_and_maintenance_of_its_team(db: Db) -> None:
+    world = await make_world(db)
+    began = utc_now().replace(microsecond=0) - timedelta(hours=1)
+
+    async with db.transaction() as tx:
+        [check] = await storage.assigned(tx, world.team_id)
+        await tx.execute(
+            "INSERT INTO outages (monitor, location, started_at) VALUES ($1, 0, $2)", check.monitor, began
+        )
+        outages = await storage.outages(tx, world.team_id)
+        others = await storage.outages(tx, world.team_id + 1)
+        spans = await storage.maintained(tx, world.team_id, [uuid4()])
+
+    assert (outages, others, spans) == ([(check.monitor, 0, began, None)], [], [])
+
+
+async def test_dating_deliveries_leaves_alone_what_is_still_to_be_sent(db: Db) -> None:
+    world = await make_world(db)
+
+    async with db.transaction() as tx:
+        await storage.date_deliveries(tx, world.team_id)
+        assert await tx.fetchval("SELECT count(*) FROM deliveries WHERE status <> 0") == 0
