@@ -4,9 +4,13 @@ from datetime import timedelta
 from uuid import uuid4
 
 from collector.demo import storage
+from collector.notifications.storage import deliveries
+from collector.platform.delivery import Status
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.evaluation.world import make_world
+from tests.notifications.ground import make_channel
+from tests.notifications.jobs.test_claiming import delivered, queued
 
 
 async def test_it_knows_what_is_checked_and_its_own_probes_alone(db: Db) -> None:
@@ -41,9 +45,26 @@ async def test_it_reads_outages_and_maintenance_of_its_team(db: Db) -> None:
     assert (outages, others, spans) == ([(check.monitor, 0, began, None)], [], [])
 
 
-async def test_dating_deliveries_leaves_alone_what_is_still_to_be_sent(db: Db) -> None:
+async def test_what_was_sent_is_dated_to_its_event_and_what_waits_is_not(db: Db) -> None:
     world = await make_world(db)
+    channel = await make_channel(db, world.team_id, "http://127.0.0.1:9/")
 
     async with db.transaction() as tx:
+        await queued(tx, world.team_id, [channel], streams=2, each=1)
+        await delivered(tx, await deliveries.claim(tx, 1, 1, {}))
+        await tx.execute("UPDATE events SET created_at = created_at - interval '10 days'")
         await storage.date_deliveries(tx, world.team_id)
-        assert await tx.fetchval("SELECT count(*) FROM deliveries WHERE status <> 0") == 0
+        rows = await tx.fetch(
+            """
+            SELECT d.status, d.created_at = e.created_at AS dated,
+                a.at < e.created_at + interval '1 minute' AS tried
+            FROM deliveries d JOIN events e USING (team_id, stream_id, sequence)
+                LEFT JOIN delivery_attempts a ON a.delivery_id = d.id
+            ORDER BY d.status
+            """
+        )
+
+    assert [tuple(row) for row in rows] == [
+        (Status.PENDING, False, None),
+        (Status.DELIVERED, True, True),
+    ]
