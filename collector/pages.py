@@ -4,7 +4,7 @@ from typing import Final
 
 from aiohttp import web
 
-from collector.accounts.console import account, door, links, openid, team, tokens, users
+from collector.accounts.console import account, door, links, openid, team, tokens, two_factor, users
 from collector.alerts.console import alerts, rules
 from collector.console import common, edge
 from collector.console.render import NavigationLink
@@ -36,6 +36,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/assets/{version}/{name}", common.asset, ANYBODY),
     ConsolePage("GET", "/sign-in", door.show, ANYBODY),
     ConsolePage("POST", "/sign-in", door.enter, ANYBODY),
+    ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc", openid.go, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc/callback", openid.back, ANYBODY),
     ConsolePage("POST", "/sign-out", door.leave, READ),
@@ -171,6 +172,11 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/settings/account", account.show, READ),
     ConsolePage("POST", "/settings/account/password", account.set_password, READ),
     ConsolePage("POST", "/settings/account/sessions/{id}/end", account.end, READ),
+    ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ),
+    ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ),
+    ConsolePage("POST", "/settings/account/two-factor/confirm", two_factor.confirm, READ),
+    ConsolePage("POST", "/settings/account/two-factor/codes", two_factor.renew_codes, READ),
+    ConsolePage("POST", "/settings/account/two-factor/off", two_factor.turn_off, READ),
     ConsolePage("GET", "/settings/tokens", tokens.list_, like("GET", "/v1/tokens")),
     ConsolePage("GET", "/settings/tokens/new", tokens.new, like("POST", "/v1/tokens")),
     ConsolePage("POST", "/settings/tokens", tokens.create, like("POST", "/v1/tokens")),
@@ -187,6 +193,12 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         like("POST", "/v1/users/{id}/invite"),
     ),
     ConsolePage("POST", "/settings/users/{id}/reset", users.reset, like("POST", "/v1/users/{id}/invite")),
+    ConsolePage(
+        "POST",
+        "/settings/users/{id}/two-factor/off",
+        users.turn_two_factor_off,
+        like("POST", "/v1/users/{id}/invite"),
+    ),
     ConsolePage("POST", "/settings/users/{id}/delete", users.delete, like("DELETE", "/v1/users/{id}")),
     ConsolePage("GET", "/settings/team", team.show, like("GET", "/v1/team")),
     ConsolePage("POST", "/settings/team", team.rename, like("PUT", "/v1/team")),

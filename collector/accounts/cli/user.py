@@ -1,4 +1,4 @@
-"""``tocsin user``: sets a password, or prints a set-up link for the first admin, without mail."""
+"""``tocsin user``: sets a password, turns two-factor authentication off, or prints a set-up link."""
 
 import argparse
 import getpass
@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector.accounts.service import password_links, team, users
+from collector.accounts.service import password_links, team, two_factor, users
+from collector.platform.access import operator
 from collector.platform.interruptible import run
 from collector.platform.operator import ground, operators
 from shared.command import begin_with
@@ -18,17 +19,21 @@ _GENERATED_BYTES = 15
 
 
 def main(argv: list[str]) -> int:
-    """Print the link, or read the password from the terminal or from stdin."""
+    """Print the link, turn the second factor off, or read the password from the terminal or from stdin."""
     own, settings = begin_with(_parser(), CopySettings, argv, _lacks)
     if own.action == "setup-link":
         print(run(_link(settings, own.email, own.team)))  # noqa: T201 - the answer
+        return 0
+    if own.action == "two-factor-off":
+        run(_two_factor_off(operators(settings), own.email, own.team))
+        print(f"{own.email}: two-factor authentication is off")  # noqa: T201 - the answer
         return 0
     return _passwd(own, operators(settings))
 
 
 def _lacks(given: Mapping[str, Any]) -> Iterator[str]:
-    if given.get("action") == "passwd" and not given.get("email"):
-        yield "EMAIL: is required: whose password is it?"
+    if given.get("action") in ("passwd", "two-factor-off") and not given.get("email"):
+        yield "EMAIL: is required: the address of the user"
 
 
 def _passwd(own: argparse.Namespace, settings: OperatorSettings) -> int:
@@ -44,10 +49,11 @@ def _passwd(own: argparse.Namespace, settings: OperatorSettings) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     usage = (
-        "tocsin user passwd EMAIL [--generate] [--team TEAM] | tocsin user setup-link [EMAIL] [--team TEAM]"
+        "tocsin user passwd EMAIL [--generate] [--team TEAM] | tocsin user setup-link [EMAIL] [--team TEAM] "
+        "| tocsin user two-factor-off EMAIL [--team TEAM]"
     )
     parser = argparse.ArgumentParser(prog="tocsin user", usage=usage, allow_abbrev=False)
-    parser.add_argument("action", choices=["passwd", "setup-link"])
+    parser.add_argument("action", choices=["passwd", "two-factor-off", "setup-link"])
     parser.add_argument(
         "email",
         metavar="EMAIL",
@@ -84,3 +90,12 @@ async def _set(settings: OperatorSettings, email: str, team_name: str | None, pa
         async with here.db.connection() as tx:
             found = await team.named(tx, team_name) if team_name else None
         await users.set_password(here.db, email, found.team_id if found else None, password)
+
+
+async def _two_factor_off(settings: OperatorSettings, email: str, team_name: str | None) -> None:
+    """Turn the user's second factor off. Raises NotFound."""
+    async with ground(settings) as here:
+        async with here.db.connection() as tx:
+            found = await team.named(tx, team_name) if team_name else None
+            user = await users.only_with_email(tx, email, found.team_id if found else None)
+        await two_factor.reset(here.db, operator(user.team_id), user.id)

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.console.typed_password import new_password
-from collector.accounts.service import console_sessions, password_links, sign_in, users
+from collector.accounts.service import console_sessions, password_links, sign_in, two_factor, users
 from collector.console.answers import back, page, posted, value
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import make_known, signed_out, visitor, who
@@ -81,5 +81,6 @@ async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResp
         "account.html.j2",
         status=400 if faults else 200,
         form=Form(fields, {}),
+        two_factor=await two_factor.state(context.db, mine.team_id, mine.user_id),
         sessions=await console_sessions.of(context.db, mine, context.now()),
     )

@@ -1,12 +1,12 @@
-"""Sign-in to the console by password or API token, and sign-out."""
+"""Sign-in to the console by password, with a second step if the user has one, or by API token; sign-out."""
 
 from typing import Final
 
 import structlog
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from collector.accounts.console.sign_in_state import SIGN_IN
-from collector.accounts.service import console_sessions, sign_in
+from collector.accounts.service import console_sessions, sign_in, two_factor, users
 from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import back, page, posted, value
@@ -23,12 +23,14 @@ from collector.console.state import (
     who,
 )
 from collector.http.context import context_of
+from collector.platform.access import Actor
 from shared import ids
 from shared.errors import Limited
 
 log = structlog.get_logger()
 
 _WRONG: Final = "Wrong email address or password."
+_WRONG_CODE: Final = "Wrong code, or it was used already. The app shows a new code every 30 seconds."
 _NO_TOKEN: Final = "The token is invalid, expired or revoked."  # noqa: S105 - an error text
 
 
@@ -49,10 +51,7 @@ async def enter(request: web.Request) -> web.StreamResponse:
     try:
         await door.knock(from_.address, None if token else email, known_by(request))
     except Limited as error:
-        wait = f"Too many attempts. Please wait {error.retry_after} s."
-        answer = _form(request, after, wait, status=429, email=email)
-        answer.headers["Retry-After"] = str(error.retry_after)
-        return answer
+        return _wait(_form(request, after, _too_many(error), status=429, email=email), error)
     if token:
         return await _by_token(request, token, after)
     found = await door.with_password(email, value(sent, "password"))
@@ -62,9 +61,55 @@ async def enter(request: web.Request) -> web.StreamResponse:
     user = _chosen(found, sent)
     if user is None:
         return await _which(request, after, email, found)
+    return await admit(request, user, after, by="password")
+
+
+async def admit(request: web.Request, user: User, after: str, *, by: str) -> web.Response:
+    """Sign in *user*, whose first step was *by*; with a second factor, ask for its code first."""
     context = context_of(request)
-    cookie = await sign_in.enter(context.db, user, from_, context.now(), by="password")
+    if await two_factor.is_on(context.db, user.team_id, user.id):
+        return ask_for_code(request, two_factor.ticket(context.keyring, user, after, context.now()))
+    return await admitted(request, user, after, by=by)
+
+
+async def admitted(request: web.Request, user: User, after: str, *, by: str) -> web.Response:
+    """Open the session of *user*, who has passed every step."""
+    context = context_of(request)
+    cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by=by)
     return welcome(request, after, cookie, await sign_in.mark(context.db, user.team_id, user.id))
+
+
+def ask_for_code(request: web.Request, ticket: str, fault: str = "", status: int = 200) -> web.Response:
+    """Show the form of the second step."""
+    shown = (Flash("bad", fault),) if fault else ()
+    return page(request, "second_step.html.j2", status=status, said=shown, ticket=ticket)
+
+
+async def second_step(request: web.Request) -> web.StreamResponse:
+    """POST: ``ticket`` of the first step, and ``code`` of the app or a recovery code."""
+    sent, context, door = await posted(request), context_of(request), request.app[SIGN_IN].door
+    ticket = two_factor.read_ticket(context.keyring, value(sent, "ticket"), context.now())
+    if ticket is None:
+        return back(request, "/sign-in", "That took too long. Please sign in again.", tone="warn")
+    try:
+        await door.knock_with_code(ticket.user_id)
+    except Limited as error:
+        return _wait(ask_for_code(request, value(sent, "ticket"), _too_many(error), status=429), error)
+    user = await users.one(context.db, ticket.team_id, ticket.user_id)
+    actor = Actor(
+        user.team_id,
+        ids.show("usr", user.id),
+        user.name,
+        address=browser(request).address,
+        request_id=browser(request).request_id,
+    )
+    proof = await two_factor.prove(
+        context.db, context.keyring, user, actor, value(sent, "code"), context.now()
+    )
+    if proof is None:
+        log.info("sign-in refused", address=browser(request).address, step="code")
+        return ask_for_code(request, value(sent, "ticket"), _WRONG_CODE, status=403)
+    return await admitted(request, user, ticket.after, by=proof.value)
 
 
 async def leave(request: web.Request) -> web.StreamResponse:
@@ -93,6 +138,15 @@ async def _by_token(request: web.Request, token: str, after: str) -> web.Respons
         log.info("sign-in refused", address=browser(request).address)
         return _form(request, after, _NO_TOKEN, status=403, by_token=True)
     return welcome(request, after, cookie)
+
+
+def _too_many(error: Limited) -> str:
+    return f"Too many attempts. Please wait {error.retry_after} s."
+
+
+def _wait(answer: web.Response, error: Limited) -> web.Response:
+    answer.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
+    return answer
 
 
 def _chosen(found: list[User], sent: Posted) -> User | None:

@@ -7,10 +7,10 @@ from typing import Any
 import structlog
 from aiohttp import web
 
-from collector.accounts.console.door import welcome
+from collector.accounts.console.door import admit
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.console.typed_password import new_password
-from collector.accounts.service import access_mails, password_links, sign_in, users
+from collector.accounts.service import access_mails, password_links, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import page, posted, value
@@ -130,9 +130,7 @@ async def _used(
 
 
 async def _enter(request: web.Request, user: User, by: str) -> web.StreamResponse:
-    context = context_of(request)
-    cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by=by)
-    return welcome(request, "/", cookie, await sign_in.mark(context.db, user.team_id, user.id))
+    return await admit(request, user, "/", by=by)
 
 
 async def _knock(request: web.Request) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from collector.accounts.service import access_mails, password_links, users
+from collector.accounts.service import access_mails, password_links, two_factor, users
 from collector.accounts.storage.users import User
 from collector.console import common
 from collector.console.answers import back, page, posted
@@ -82,6 +82,12 @@ async def update(request: web.Request) -> web.StreamResponse:
     return back(request, _HERE, " ".join(["Saved.", *(f"But {warning}." for warning in known.warnings)]))
 
 
+async def turn_two_factor_off(request: web.Request) -> web.StreamResponse:
+    """Let a user who lost app and recovery codes sign in by the password alone."""
+    await two_factor.reset(context_of(request).db, who(request), _id(request))
+    return back(request, _HERE, "Two-factor authentication turned off: the password alone signs in.")
+
+
 async def delete(request: web.Request) -> web.StreamResponse:
     await users.delete(context_of(request).db, who(request), _id(request))
     return back(request, _HERE, "User removed, with their tokens and sessions.")
@@ -116,6 +122,7 @@ async def _shown(request: web.Request, link: PasswordLink | None = None) -> web.
         request,
         "users.html.j2",
         users=found,
+        with_two_factor=await two_factor.users_with(context.db, visitor(request).team_id),
         at=common.at(request, number, total),
         link=link,
         now=context.now(),

@@ -25,6 +25,8 @@ BY_ADDRESS: Final = TeamPlan(per_minute=6, burst=20)
 BY_ACCOUNT_THERE: Final = TeamPlan(per_minute=3, burst=10)
 BY_ACCOUNT: Final = TeamPlan(per_minute=6, burst=100)
 BY_OWNER: Final = TeamPlan(per_minute=3, burst=15)
+# Three of a million codes count at a time: a day of tries with the right password succeeds for one in 230.
+BY_CODE: Final = TeamPlan(per_minute=1, burst=10)
 # The number of teams in which one address can sign in by a password.
 _MOST_ACCOUNTS: Final = 16
 
@@ -44,6 +46,7 @@ class Door:
         self._accounts_there = Limits(db, {"free": BY_ACCOUNT_THERE})
         self._accounts = Limits(db, {"free": BY_ACCOUNT})
         self._owners = Limits(db, {"free": BY_OWNER})
+        self._codes = Limits(db, {"free": BY_CODE})
         # Compared with a password if nobody has the address, so that it takes as long.
         self._decoy = passwords.nobodys(
             secrets.token_bytes(passwords.SALT_BYTES), secrets.token_bytes(passwords.HASH_BYTES)
@@ -76,6 +79,10 @@ class Door:
         """Count a try of a user who is signed in. Raises Limited."""
         _demand(await self._owners.address(_key("inside", str(user_id))))
 
+    async def knock_with_code(self, user_id: UUID) -> None:
+        """Count a try of a second step; only who knows the password can make it. Raises Limited."""
+        _demand(await self._codes.address(_key("code", str(user_id))))
+
     async def with_password(self, email: str, password: str) -> list[User]:
         """Return all users with this address and password, in any team. Raises Limited, Unavailable."""
         found = await self._accounts_of(email)
@@ -88,7 +95,7 @@ class Door:
 
     @property
     def _limits(self) -> tuple[Limits, ...]:
-        return self._addresses, self._accounts_there, self._accounts, self._owners
+        return self._addresses, self._accounts_there, self._accounts, self._owners, self._codes
 
     async def _knows(self, email: str, mark: str) -> bool:
         """Whether the browser with *mark* has signed in to an account of this address."""

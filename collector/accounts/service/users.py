@@ -171,16 +171,20 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
     """
     kept = await stored(password)
     async with db.transaction() as tx:
-        found = [
-            user for user in await table.with_email(tx, email) if team_id is None or user.team_id == team_id
-        ]
-        if len(found) != 1:
-            raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
-        [user] = found
+        user = await only_with_email(tx, email, team_id)
         await table.set_password(tx, user.team_id, user.id, kept)
         await console_sessions.end_all(tx, user.team_id, user.id)
         by = operator(user.team_id)
         await audit.record(tx, by, "set-password", "user", _shown(user.id), name=user.email)
+
+
+async def only_with_email(tx: Tx, email: str, team_id: int | None) -> User:
+    """Return the only user with the address, in the team if one is given. Raises NotFound."""
+    known = await table.with_email(tx, email)
+    found = [user for user in known if team_id is None or user.team_id == team_id]
+    if len(found) != 1:
+        raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
+    return found[0]
 
 
 async def stored(password: str) -> str:

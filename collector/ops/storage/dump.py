@@ -20,12 +20,13 @@ TAKEN: Final = (
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
     "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "ping_bodies",
-    "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "refused_results",
+    "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
+    "refused_results",
     "result_gaps", "results", "rollups_day", "rollups_dirty", "rollups_done", "rollups_hour", "rules",
     "secret_keys", "series", "series_conditions", "states", "status_components", "status_incidents",
     "status_letters", "status_news", "status_page_addresses", "status_pages", "status_subscribers",
-    "status_updates", "streams", "teams", "timeline", "tokens", "users", "wall_links", "web3_alerts",
-    "web3_logs",
+    "status_updates", "streams", "teams", "timeline", "tokens", "two_factor", "users", "wall_links",
+    "web3_alerts", "web3_logs",
 )  # fmt: skip
 # Reasons why the other tables are left out.
 LEFT_OUT: Final = {

@@ -33,6 +33,7 @@ COLUMNS = (
     Column("status_subscribers", "sealed_link_key", "team_id", "id::text"),
     Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
     Column("idempotency_keys", "answer", "team_id", "encode(key, 'hex')"),
+    Column("two_factor", "sealed_secret", "team_id", "user_id::text"),
 )
 # Older collectors stored idempotent answers unsealed; none of those begins with this byte.
 _SEALED = r"substring({name} FROM 1 FOR 1) = '\x01'"

@@ -7,13 +7,15 @@ import sys
 import pytest
 
 from collector.accounts.core import passwords
-from collector.accounts.service import password_links, tokens
+from collector.accounts.service import password_links, tokens, two_factor
 from collector.accounts.service import users as users_service
 from collector.accounts.storage import teams, users
+from collector.accounts.storage import two_factor as two_factor_table
 from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.tokens import Token
 from collector.bootstrap import FirstStart, bootstrap
-from collector.platform.access import Permission
+from collector.platform.access import Permission, operator
+from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import NotFound
@@ -180,6 +182,26 @@ async def test_a_set_up_link_is_printed_while_there_is_no_password_and_ends_the_
     status, out, said = await tocsin(database_url, "user", "setup-link")
     assert (status, out) == (1, "")
     assert "admin@example.com has a password" in said
+
+
+async def test_two_factor_authentication_is_turned_off_for_who_lost_it(
+    db: Db, made: FirstStart, database_url: str
+) -> None:
+    who = operator(made.team_id)
+    await two_factor.begin(db, Keyring.parse(KEY), who, made.user_id, utc_now())
+    async with db.transaction() as tx:
+        await two_factor_table.confirm(tx, made.team_id, made.user_id, utc_now())
+
+    off = ("user", "two-factor-off", "admin@example.com")
+    status, out, _ = await tocsin(database_url, *off)
+    assert (status, out) == (0, "admin@example.com: two-factor authentication is off\n")
+    assert not await two_factor.is_on(db, made.team_id, made.user_id)
+    assert await deeds(db) == [(made.team_id, "operator", "disable-two-factor", "user")]
+
+    status, _, said = await tocsin(database_url, *off)
+    assert (status, said) == (1, "tocsin: admin@example.com signs in without a second factor\n")
+    status, _, said = await tocsin(database_url, "user", "two-factor-off")
+    assert (status, "EMAIL: is required" in said) == (2, True)
 
 
 async def test_too_short_a_password_and_nobody_are_refused(made: FirstStart, database_url: str) -> None:

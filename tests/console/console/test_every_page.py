@@ -131,6 +131,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/status-pages/{pageId}/incidents/{incidentId}": of_parts("incidents"),
     "/status-pages/{id}/subscribers": of_pages("/subscribers"),
     "/settings/account": fixed("/settings/account"),
+    "/settings/account/two-factor": fixed("/settings/account/two-factor"),
     "/settings/tokens": fixed("/settings/tokens"),
     "/settings/tokens/new": fixed("/settings/tokens/new"),
     "/settings/users": fixed("/settings/users"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from collector.accounts.service import two_factor
 from collector.bootstrap import bootstrap, check_keys
 from collector.http import storage
 from collector.http.storage import Keyed, StoredAnswer
@@ -16,7 +17,7 @@ from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors as table
 from collector.notifications.service import channels
 from collector.ops.jobs.reseal import Resealing
-from collector.platform.access import system
+from collector.platform.access import operator, system
 from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.signals import Signals
@@ -72,6 +73,7 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
         await creation.create(means, made.team_id, body, utc_now())
     hook = {"name": "Ops", "type": "webhook", "config": {"url": f"https://hooks.example.com/{SECRET}"}}
     await channels.create(db, keyring, system(made.team_id), hook, utc_now())
+    await two_factor.begin(db, keyring, operator(made.team_id), made.user_id, utc_now())
     async with db.transaction() as tx:
         kept = StoredAnswer(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
         await storage.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
@@ -108,7 +110,7 @@ async def test_after_a_rotation_the_old_key_may_be_dropped(db: Db) -> None:
 
     alone = await start(db, NEW)
     assert await opened(db, alone) == before
-    assert len(before) == 4
+    assert len(before) == 5
     with pytest.raises(CannotStart):
         await start(db, OLD)
 
@@ -154,7 +156,7 @@ async def test_each_turn_does_a_few_and_two_collectors_share_the_work(db: Db) ->
     turns = await asyncio.gather(settle(db, keyring), settle(db, keyring))
 
     assert max(turns) > 2
-    assert len(await opened(db, await start(db, NEW))) == MANY + 4
+    assert len(await opened(db, await start(db, NEW))) == MANY + 5
 
 
 async def test_it_goes_on_while_secrets_are_changed(db: Db) -> None:
@@ -227,7 +229,7 @@ async def test_a_rotation_can_be_taken_back(db: Db) -> None:
 
     await settle(db, await start(db, f"{OLD},{NEW}"))
 
-    assert len(await opened(db, await start(db, OLD))) == 4
+    assert len(await opened(db, await start(db, OLD))) == 5
 
 
 async def test_the_authority_is_the_same_under_another_key(db: Db) -> None:
@@ -266,7 +268,7 @@ async def test_every_column_that_looks_sealed_is_in_the_table(db: Db) -> None:
             """
         )
 
-    # That one is a hash.
+    # The first is a hash.
     by_name = {(row["table_name"], row["column_name"]) for row in rows} - {("mail_addresses", "secret")}
     assert by_name | {("idempotency_keys", "answer")} == {(column.table, column.name) for column in COLUMNS}
 

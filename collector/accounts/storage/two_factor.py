@@ -1,0 +1,107 @@
+"""The second factor of users, and the hashes of their recovery codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFactor:
+    """*confirmed_at* is None until a first code proved it; *last_step*: that of the newest accepted code."""
+
+    sealed_secret: bytes
+    confirmed_at: datetime | None
+    last_step: int
+
+
+async def lock(tx: Tx, team_id: int, user_id: UUID) -> SecondFactor | None:
+    """Return the user's second factor, locked, so that no code is accepted twice."""
+    row = await tx.fetchrow(
+        """
+        SELECT sealed_secret, confirmed_at, last_step FROM two_factor
+        WHERE team_id = $1 AND user_id = $2 FOR UPDATE
+        """,
+        team_id, user_id,
+    )  # fmt: skip
+    return SecondFactor(**row) if row else None
+
+
+async def begin(tx: Tx, team_id: int, user_id: UUID, sealed_secret: bytes, now: datetime) -> bool:
+    """Keep a secret that is not confirmed yet; False if a confirmed one is there."""
+    done = await tx.execute(
+        """
+        INSERT INTO two_factor AS t (team_id, user_id, sealed_secret, created_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (team_id, user_id) DO UPDATE
+        SET sealed_secret = excluded.sealed_secret, created_at = excluded.created_at
+        WHERE t.confirmed_at IS NULL
+        """,
+        team_id, user_id, sealed_secret, now,
+    )  # fmt: skip
+    return done != "INSERT 0 0"
+
+
+async def confirm(tx: Tx, team_id: int, user_id: UUID, now: datetime) -> None:
+    """From now on the second factor is asked for."""
+    await tx.execute(
+        "UPDATE two_factor SET confirmed_at = $3 WHERE team_id = $1 AND user_id = $2", team_id, user_id, now
+    )
+
+
+async def accept(tx: Tx, team_id: int, user_id: UUID, step: int) -> None:
+    """Record the step of an accepted code, which no later sign-in may use."""
+    await tx.execute(
+        "UPDATE two_factor SET last_step = $3 WHERE team_id = $1 AND user_id = $2", team_id, user_id, step
+    )
+
+
+async def delete(tx: Tx, team_id: int, user_id: UUID) -> bool:
+    """Delete the user's second factor with its recovery codes; False if there was none."""
+    done = await tx.execute("DELETE FROM two_factor WHERE team_id = $1 AND user_id = $2", team_id, user_id)
+    return done != "DELETE 0"
+
+
+async def confirmed_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
+    """Return since when the second factor is asked for; None if it is not."""
+    found: datetime | None = await tx.fetchval(
+        "SELECT confirmed_at FROM two_factor WHERE team_id = $1 AND user_id = $2", team_id, user_id
+    )
+    return found
+
+
+async def confirmed_users(tx: Tx, team_id: int) -> set[UUID]:
+    """Return the users of the team who sign in with a second factor."""
+    rows = await tx.fetch(
+        "SELECT user_id FROM two_factor WHERE team_id = $1 AND confirmed_at IS NOT NULL", team_id
+    )
+    return {row["user_id"] for row in rows}
+
+
+async def replace_recovery_codes(tx: Tx, team_id: int, user_id: UUID, hashes: Sequence[bytes]) -> None:
+    """Replace all recovery codes of the user."""
+    await tx.execute("DELETE FROM recovery_codes WHERE team_id = $1 AND user_id = $2", team_id, user_id)
+    await tx.execute(
+        "INSERT INTO recovery_codes (team_id, user_id, hash) SELECT $1, $2, unnest($3::bytea[])",
+        team_id, user_id, hashes,
+    )  # fmt: skip
+
+
+async def use_recovery_code(tx: Tx, team_id: int, user_id: UUID, hash_: bytes) -> bool:
+    """Delete the recovery code with this hash; False if the user has none such."""
+    done = await tx.execute(
+        "DELETE FROM recovery_codes WHERE team_id = $1 AND user_id = $2 AND hash = $3",
+        team_id,
+        user_id,
+        hash_,
+    )
+    return done != "DELETE 0"
+
+
+async def recovery_codes_left(tx: Tx, team_id: int, user_id: UUID) -> int:
+    """Return how many recovery codes the user has not used."""
+    left: int = await tx.fetchval(
+        "SELECT count(*) FROM recovery_codes WHERE team_id = $1 AND user_id = $2", team_id, user_id
+    )
+    return left
