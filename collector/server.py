@@ -13,6 +13,7 @@ from collector.accounts.console import sign_in_state
 from collector.accounts.service.console_sessions import SessionFinder
 from collector.accounts.service.openid import Provider
 from collector.accounts.service.tokens import TokenFinder
+from collector.alerts.service.followers import FOLLOWERS
 from collector.console.state import VISITORS
 from collector.events.api import FOLLOWING
 from collector.events.stream import Following
@@ -33,8 +34,10 @@ from collector.http import (
 from collector.http.context import CONTEXT, Context
 from collector.http.request_data import MAX_BODY
 from collector.http.request_log import watch
+from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.metrics.api import RECEIVER
 from collector.metrics.service.series import MetricsReceiver, Nobody
+from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.status_pages.api import domains, password, public, public_subscribers, status_pages
 from collector.status_pages.service.domains import Prover
 from shared.errors import CannotStart
@@ -73,6 +76,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[FOLLOWING] = features.following
     app[PINGS] = features.pings
     app[RECEIVER] = features.metrics
+    app[MONITOR_FOLLOWERS] = app[INCIDENT_FOLLOWERS] = FOLLOWERS
     app[auth.FINDER] = TokenFinder(context.db)
     app[VISITORS] = SessionFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.demo import team
 from collector.demo.core import fleet, past, setup
 from collector.demo.core.fleet import PlannedMonitor
@@ -167,13 +168,13 @@ class Story:
     async def _take(self, trouble: Trouble) -> None:
         """Somebody acknowledges the incident, and writes what they found."""
         id_ = self._made.monitors[trouble.monitor.name]
-        who = self._made.people[self._random.choice(("Robin", "Sam", "Kit"))]
+        who = self._made.people[self._random.choice(("Platform lead", "First on call", "Second on call"))]
         async with self._db.transaction() as tx:
             incident = await monitor_incidents.newest(tx, self._made.team.team_id, id_)
         if incident is None or incident.resolved_at is not None:
             return
         now = self._simulation.now()
-        await actions.acknowledge(self._db, who, incident.id, now)
+        await actions.acknowledge(self._db, FOLLOWERS, who, incident.id, now)
         if trouble.note:
             await actions.add_note(self._db, who, incident.id, trouble.note, now + _MINUTE)
         await self._simulation.settle()
@@ -202,11 +203,11 @@ class Story:
 
     async def _raise(self, title: str, *, over: bool) -> None:
         """Somebody reports an incident that no monitor saw."""
-        now, who = self._simulation.now(), self._made.people["Kit"]
+        now, who = self._simulation.now(), self._made.people["Second on call"]
         body = {"title": title, "description": "Seen in the mail of support.", "severity": "medium"}
         incident, _ = await actions.raise_(self._db, who, body, now)
         if over:
-            await actions.acknowledge(self._db, who, incident.id, now + 4 * _MINUTE)
+            await actions.acknowledge(self._db, FOLLOWERS, who, incident.id, now + 4 * _MINUTE)
             await actions.resolve(
                 self._db, who, incident.id, "Corrected, customers were told.", now + 95 * _MINUTE
             )

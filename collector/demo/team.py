@@ -129,11 +129,11 @@ async def create_window(made: DemoTeam, body: Mapping[str, object], now: datetim
 
 async def publish(made: DemoTeam, body: Mapping[str, object], at: datetime) -> UUID:
     """Publish an incident on the public page; return its id."""
-    who = made.people["Sam"]
+    who = made.people["First on call"]
     told = await incidents.publish(made.team.db, who, made.pages["shop"], body, at)
     return told.row.id
 
 
 async def post_update(made: DemoTeam, id_: UUID, status: str, message: str, at: datetime) -> None:
     body = {"status": status, "message": message}
-    await incidents.update(made.team.db, made.people["Sam"], made.pages["shop"], id_, body, at)
+    await incidents.update(made.team.db, made.people["First on call"], made.pages["shop"], id_, body, at)

@@ -35,6 +35,7 @@ from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, incidents, postmortem
 from collector.incidents.service import evidence as incident_evidence
 from collector.incidents.service import stats as incident_stats
+from collector.incidents.service.followers import IncidentFollowers
 from collector.incidents.storage.evidence import EvidenceRow
 from collector.incidents.storage.reads import IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.platform.answers import Person, extended
@@ -42,6 +43,7 @@ from collector.platform.validation.validation import check, ignored
 from shared import ids
 from shared.clock import EPOCH
 
+INCIDENT_FOLLOWERS: web.AppKey[IncidentFollowers] = web.AppKey("incident_followers")
 _STATUSES: Final = tuple(IncidentStatus)
 _DEFAULT_RANGE = timedelta(days=30)
 _MOST_GROUPS = 3_660
@@ -98,7 +100,7 @@ async def update(request: web.Request) -> web.Response:
 async def acknowledge(request: web.Request) -> web.Response:
     context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
     who, now = actor(request), context.now()
-    done = await actions.acknowledge(context.db, who, id_, now)
+    done = await actions.acknowledge(context.db, request.app[INCIDENT_FOLLOWERS], who, id_, now)
     return ok(
         AcknowledgedIncident(
             id=ids.show("inc", id_),

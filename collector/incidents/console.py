@@ -16,6 +16,7 @@ from collector.console.forms import forms, read
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
+from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.stats import GROUPS
 from collector.incidents.core.status import IncidentStatus
@@ -91,7 +92,11 @@ async def acknowledge(request: web.Request) -> web.StreamResponse:
     return await _perform(
         request,
         lambda id_, _: actions.acknowledge(
-            context_of(request).db, who(request), id_, context_of(request).now()
+            context_of(request).db,
+            request.app[INCIDENT_FOLLOWERS],
+            who(request),
+            id_,
+            context_of(request).now(),
         ),
         "Acknowledged. Escalations and reminders have stopped.",
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.recheck import Verdicts
 from collector.evaluation.writer import ResultWriter
@@ -126,7 +127,7 @@ async def _change(means: ServiceContext, world: World, monitor: int, chance: ran
     elif what < 0.97:
         await monitors.silence(means, world.team_id, id_, Silence(duration=1), "somebody", now)
     elif monitor not in world.monitors[-10:]:
-        await ends.delete(means.db, means.signals, world.team_id, id_, now)
+        await ends.delete(means.db, means.signals, FOLLOWERS, world.team_id, id_, now)
 
 
 async def _sweep(db: Db, done: asyncio.Event) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.declarative.service.shape import (
     ApplyContext,
     Body,
@@ -80,7 +81,9 @@ async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence
 async def delete(ground: ApplyContext, id_: UUID) -> None:
     """Delete the monitor; its results are deleted after the commit."""
     means, later = ground.means, ground.forgotten
-    await ends.delete(means.db, means.signals, ground.team_id, id_, ground.now, who=means.who, later=later)
+    await ends.delete(
+        means.db, means.signals, FOLLOWERS, ground.team_id, id_, ground.now, who=means.who, later=later
+    )
 
 
 def hidden(whole: Body) -> dict[str, Any]:

@@ -12,10 +12,10 @@ Named = Callable[[str], str]
 
 # Address, name and role; those who are only invited come last.
 PEOPLE: Final = (
-    ("robin@example.com", "Robin", "admin"),
-    ("sam@example.com", "Sam", "editor"),
-    ("kit@example.com", "Kit", "editor"),
-    ("max@example.com", "Max", "viewer"),
+    ("platform@example.com", "Platform lead", "admin"),
+    ("first@example.com", "First on call", "editor"),
+    ("second@example.com", "Second on call", "editor"),
+    ("product@example.com", "Product owner", "viewer"),
     ("newcomer@example.com", "Newcomer", "viewer"),
 )
 INVITED: Final = "Newcomer"
@@ -36,7 +36,7 @@ def channels(ping_url: str) -> list[Body]:
         ("Alert pipeline", "webhook", {"url": ping_url, "events": ["monitor.down", "monitor.up"]}),
         ("Chat #incidents", "slack", {"webhookUrl": ping_url, "channel": "#incidents"}),
         ("Chat #shop", "discord", {"webhookUrl": ping_url}),
-        ("Team mail", "email", {"recipients": ["robin@example.com", "sam@example.com"]}),
+        ("Team mail", "email", {"recipients": ["platform@example.com", "first@example.com"]}),
         ("On-call pager", "pagerduty", {"integrationKey": "0" * 32, "apiUrl": _NOWHERE}),
         ("On-call phone", "opsgenie", {"apiKey": "0" * 36, "apiUrl": _NOWHERE}),
         ("Night watch", "telegram", {"botToken": "123456:demo", "chatId": -100123, "apiUrl": _NOWHERE}),

@@ -12,11 +12,11 @@ from uuid import UUID
 
 import asyncpg
 
-from collector.alerts.storage import alerts
 from collector.evaluation import event_writer
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.core.fields import Changes, NewIncident
+from collector.incidents.service.followers import IncidentFollowers
 from collector.incidents.service.incidents import WHAT
 from collector.incidents.storage import monitor_incidents, reads, writes
 from collector.incidents.storage.reads import Incident, IncidentNote
@@ -63,12 +63,14 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
         return await _announce(tx, actor, "create", id_, now)
 
 
-async def acknowledge(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
+async def acknowledge(
+    db: Db, followers: IncidentFollowers, actor: Actor, id_: UUID, now: datetime
+) -> Incident:
     """Acknowledge the incident and its alerts. Raises NotFound; Conflict unless it is open."""
     async with db.transaction() as tx:
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
             raise await _conflict(tx, actor, id_, "The incident is already {}")
-        await alerts.acknowledge_of(tx, actor.team_id, id_, actor.shown, now)
+        await followers.acknowledge(tx, actor, id_, now)
         await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
         return await _announce(tx, actor, "acknowledge", id_, now)
 

@@ -6,8 +6,9 @@ from collector.http.auth import caller, service_context
 from collector.http.context import context_of
 from collector.http.request_data import body, ok
 from collector.monitors.answers import ChangedMonitors, FailedChange
+from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.service import bulk
-from collector.monitors.service.bulk import By
+from collector.monitors.service.bulk import BulkRun, By
 from collector.monitors.service.bulk_fields import parse
 from collector.platform.validation.validation import ignored
 from shared import ids
@@ -18,7 +19,8 @@ async def carry_out(request: web.Request) -> web.Response:
     who = caller(request)
     asked = parse(await body(request))
     by = By(who.team_id, who.name)
-    done = await bulk.carry_out(service_context(request), by, asked, context_of(request).now)
+    run = BulkRun(service_context(request), request.app[MONITOR_FOLLOWERS], by, asked)
+    done = await bulk.carry_out(run, context_of(request).now)
     answer = ChangedMonitors(
         action=asked.action,
         matched=done.matched,

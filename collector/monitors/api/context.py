@@ -10,10 +10,13 @@ from collector.http.context import context_of
 from collector.monitors.answers import ReportTarget
 from collector.monitors.service import report_secrets
 from collector.monitors.service.columns import whole_config
+from collector.monitors.service.followers import MonitorFollowers
 from collector.monitors.service.report_secrets import Addresses
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.context import ServiceContext
 from shared.kinds import RECEIVING
+
+MONITOR_FOLLOWERS: web.AppKey[MonitorFollowers] = web.AppKey("monitor_followers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.monitors.answers import PausedMonitor, ResumedMonitor, SilencedMonitor
 from collector.monitors.api import views
-from collector.monitors.api.context import addresses, made_for, scope_of
+from collector.monitors.api.context import MONITOR_FOLLOWERS, addresses, made_for, scope_of
 from collector.monitors.service import creation, ends, fields, monitors, report_secrets, runs
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service.reads import WHAT
@@ -89,6 +89,7 @@ async def delete(request: web.Request) -> web.Response:
     await ends.delete(
         context.db,
         context.signals,
+        request.app[MONITOR_FOLLOWERS],
         caller(request).team_id,
         id_,
         context.now(),

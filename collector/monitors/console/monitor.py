@@ -19,6 +19,7 @@ from collector.http.request_data import path_id
 from collector.incidents.service import incidents
 from collector.incidents.storage.reads import IncidentFilter
 from collector.monitors.api import explain_views, views
+from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import monitors, reports, types, web3
 from collector.monitors.service import ends, explain, reads, results
 from collector.monitors.service import monitors as service
@@ -160,6 +161,12 @@ async def delete(request: web.Request) -> web.StreamResponse:
     id_, context = path_id(request, "mon", WHAT), context_of(request)
     means = common.service_context(request)
     await ends.delete(
-        context.db, context.signals, visitor(request).team_id, id_, context.now(), only=None, who=means.who
+        context.db,
+        context.signals,
+        request.app[MONITOR_FOLLOWERS],
+        visitor(request).team_id,
+        id_,
+        context.now(),
+        who=means.who,
     )
     return back(request, monitors.HERE, "Monitor deleted, with its history.")

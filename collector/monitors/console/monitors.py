@@ -12,8 +12,9 @@ from collector.console.charts import Bars
 from collector.console.state import visitor
 from collector.history.service import statistics
 from collector.http.context import context_of
+from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.service import bulk, reads
-from collector.monitors.service.bulk import By, Done
+from collector.monitors.service.bulk import BulkRun, By, Done
 from collector.monitors.service.bulk_fields import parse
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
 from collector.platform.monitor import status
@@ -83,7 +84,8 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
         )
     by = By(mine.team_id, mine.name)
-    done = await bulk.carry_out(common.service_context(request), by, asked, context.now)
+    run = BulkRun(common.service_context(request), request.app[MONITOR_FOLLOWERS], by, asked)
+    done = await bulk.carry_out(run, context.now)
     return back(request, _here(form), _said(done), tone="bad" if done.failed else "good")
 
 

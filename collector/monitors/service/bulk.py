@@ -10,6 +10,7 @@ from uuid import UUID
 
 from collector.monitors.service import ends, monitors
 from collector.monitors.service.bulk_fields import Action, BulkRequest, Filter
+from collector.monitors.service.followers import MonitorFollowers
 from collector.monitors.storage import lists
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
@@ -41,16 +42,63 @@ class Done:
     failed: list[tuple[UUID, str]] = field(default_factory=list)
 
 
-async def carry_out(means: ServiceContext, by: By, wish: BulkRequest, clock: Callable[[], datetime]) -> Done:
+@dataclass(frozen=True, slots=True)
+class BulkRun:
+    """A bulk request under way; *request*: the action and the filter; *by*: its caller."""
+
+    context: ServiceContext
+    followers: MonitorFollowers
+    by: By
+    request: BulkRequest
+
+    async def pause(self, item: ListedMonitor, now: datetime) -> bool:
+        return (await monitors.pause(self.context, self.by.team_id, item.id, now)).updated_at == now
+
+    async def resume(self, item: ListedMonitor, now: datetime) -> bool:
+        return (await monitors.resume(self.context, self.by.team_id, item.id, now)).updated_at == now
+
+    async def silence(self, item: ListedMonitor, now: datetime) -> bool:
+        silence = self.request.silence
+        assert silence is not None  # noqa: S101 - `parse` sets it for a silence
+        await monitors.silence(self.context, self.by.team_id, item.id, silence, self.by.name, now)
+        return True
+
+    async def unsilence(self, item: ListedMonitor, now: datetime) -> bool:
+        await monitors.unsilence(self.context, self.by.team_id, item.id)
+        return item.silenced_until is not None and item.silenced_until > now
+
+    async def tag(self, item: ListedMonitor, now: datetime) -> bool:
+        tagged = await monitors.tag(self.context, self.by.team_id, item.id, self.request.tags, now)
+        return tagged.monitor.updated_at == now
+
+    async def delete(self, item: ListedMonitor, now: datetime) -> bool:
+        db, signals, who = self.context.db, self.context.signals, self.context.who
+        await ends.delete(db, signals, self.followers, self.by.team_id, item.id, now, who=who)
+        return True
+
+
+# Each returns whether it changed anything: a new revision has the date of its action.
+_ACTIONS: Mapping[Action, Callable[[BulkRun, ListedMonitor, datetime], Awaitable[bool]]] = {
+    "pause": BulkRun.pause,
+    "resume": BulkRun.resume,
+    "silence": BulkRun.silence,
+    "unsilence": BulkRun.unsilence,
+    "tag": BulkRun.tag,
+    "untag": BulkRun.tag,
+    "delete": BulkRun.delete,
+}
+
+
+async def carry_out(run: BulkRun, clock: Callable[[], datetime]) -> Done:
     """Run the action on all matching monitors; those not reached in time count as failed.
 
     Repeating the request is safe, and continues where this one stopped.
     """
-    found, strangers = await _matching(means, by.team_id, wish.filter)
+    found, strangers = await _matching(run.context, run.by.team_id, run.request.filter)
     done = Done(len(found), failed=[(id_, "Monitor not found") for id_ in strangers])
     end, waiting = time.monotonic() + _WITHIN_S, iter(found)
     while time.monotonic() < end and (some := list(islice(waiting, _AT_ONCE))):
-        actions = (_one(means, by, wish, item, clock(), done) for item in some)
+        actions = (_change(run, item, clock(), done) for item in some)
         for error in filter(None, await asyncio.gather(*actions, return_exceptions=True)):
             raise error
     done.failed += [(item.id, "There was no time left for it; send the request again") for item in waiting]
@@ -72,61 +120,11 @@ async def _matching(
     return [by_id[id_] for id_ in named if id_ in by_id], [id_ for id_ in named if id_ not in known]
 
 
-async def _one(
-    means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime, done: Done
-) -> None:
+async def _change(run: BulkRun, item: ListedMonitor, now: datetime, done: Done) -> None:
     try:
-        if await _DEEDS[wish.action](means, by, wish, item, now):
+        if await _ACTIONS[run.request.action](run, item, now):
             done.changed.append(item.id)
     except Invalid as error:
         done.failed.append((item.id, "; ".join(f"{name} {text}" for name, text in error.details.items())))
     except TocsinError as error:
         done.failed.append((item.id, str(error)))
-
-
-# Each of the following returns whether it changed anything: a new revision has the date of its action.
-
-
-async def _pause(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
-    return (await monitors.pause(means, by.team_id, item.id, now)).updated_at == now
-
-
-async def _resume(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
-    return (await monitors.resume(means, by.team_id, item.id, now)).updated_at == now
-
-
-async def _silence(
-    means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime
-) -> bool:
-    assert wish.silence is not None  # noqa: S101 - `parse` sets it for a silence
-    await monitors.silence(means, by.team_id, item.id, wish.silence, by.name, now)
-    return True
-
-
-async def _unsilence(
-    means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime
-) -> bool:
-    await monitors.unsilence(means, by.team_id, item.id)
-    return item.silenced_until is not None and item.silenced_until > now
-
-
-async def _tag(means: ServiceContext, by: By, wish: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
-    return (await monitors.tag(means, by.team_id, item.id, wish.tags, now)).monitor.updated_at == now
-
-
-async def _delete(means: ServiceContext, by: By, _: BulkRequest, item: ListedMonitor, now: datetime) -> bool:
-    await ends.delete(means.db, means.signals, by.team_id, item.id, now, who=means.who)
-    return True
-
-
-Deed = Callable[[ServiceContext, By, BulkRequest, ListedMonitor, datetime], Awaitable[bool]]
-
-_DEEDS: Mapping[Action, Deed] = {
-    "pause": _pause,
-    "resume": _resume,
-    "silence": _silence,
-    "unsilence": _unsilence,
-    "tag": _tag,
-    "untag": _tag,
-    "delete": _delete,
-}

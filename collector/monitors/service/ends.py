@@ -3,29 +3,23 @@
 from datetime import datetime
 from uuid import UUID
 
-from collector.alerts.service import alerts
-from collector.alerts.storage import rules
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
-from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.history.storage import deleted
 from collector.incidents.storage import incidents, monitor_incidents
+from collector.monitors.service.followers import MonitorFollowers
 from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
-from collector.notifications.storage import channels, deliveries
-from collector.notifications.storage import monitor_deliveries as news
-from collector.notifications.storage.deliveries import New
 from collector.platform.access import Actor
 from collector.platform.revision import require
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db, Tx
 from collector.platform.storage.give_way import giving_way
 from collector.probes.service import assignments
-from shared import ids
 from shared.errors import NotFound
 
 _DELETED = "deleted"
@@ -34,6 +28,7 @@ _DELETED = "deleted"
 async def delete(
     db: Db,
     signals: Signals,
+    followers: MonitorFollowers,
     team_id: int,
     id_: UUID,
     now: datetime,
@@ -56,13 +51,15 @@ async def delete(
         require(monitor.revision, only)
         incident = await _end_incident(tx, monitor, now)
         await table.delete(tx, team_id, id_)
-        await rules.drop_monitor(tx, team_id, id_)
+        await followers.release(tx, monitor)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
         await record(tx, who, "delete", monitor)
         # Last, as in the writer: appending takes the team's next position, for which others wait.
-        await _tell(tx, monitor, incident, now)
-        over = [*await alerts.end_with(tx, monitor, now), *await _resolved(tx, monitor, incident, now)]
-        await events.append_all(tx, [*over, event_writer.change(payloads.DELETED, monitor, now)], now)
+        ended = await followers.end(tx, monitor, incident, now)
+        resolved = await _resolved(tx, monitor, incident, now)
+        await events.append_all(
+            tx, [*ended, *resolved, event_writer.change(payloads.DELETED, monitor, now)], now
+        )
         return monitor.monitor
 
     number = await giving_way(db, work)
@@ -72,33 +69,6 @@ async def delete(
             await deleted.forget(tx, [number])
     else:
         later.append(number)
-
-
-async def _tell(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> None:
-    """Notify channels that may have it as down of the end; drop other pending events."""
-    stream = monitor.team_id, monitor.id
-    await news.take(tx, *stream)
-    listeners = await channels.listeners(tx, [monitor.team_id])
-    notified = await news.hold_it_down(tx, *stream)
-    await news.drop(tx, *stream)
-    if incident is None or not (notified or monitor.told):
-        return
-    await events.append(tx, *stream, payloads.UP, _over(monitor, incident, now), now, incident.id)
-    over = await news.take(tx, *stream)
-    owed = [
-        one
-        for one in listeners
-        if one.id in notified
-        and is_subscribed(one.events, one.monitors, payloads.UP, ids.show("mon", monitor.id))
-    ]
-    if over and owed:
-        await deliveries.insert(
-            tx,
-            [
-                New(monitor.team_id, ids.uuid7(), one.id, monitor.id, over.sequence, over.id, payloads.UP)
-                for one in owed
-            ],
-        )
 
 
 async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> list[Event]:
@@ -123,14 +93,3 @@ async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncide
         )
         await timeline.add(tx, [entry], now)
     return incident
-
-
-def _over(monitor: Monitor, incident: LatestIncident, now: datetime) -> dict[str, object]:
-    about = event_writer.of_row(monitor, _DELETED)
-    return payloads.up(
-        about,
-        incident_id=incident.id,
-        severity=incident.severity,
-        downtime_s=incident.downtime_s(now),
-        now=now,
-    )

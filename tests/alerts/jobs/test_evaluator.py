@@ -7,6 +7,7 @@ import pytest
 
 from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.service import alerts, preview
+from collector.alerts.service.followers import FOLLOWERS
 from collector.incidents.service import actions
 from collector.platform.storage.db import Db
 from tests.alerts.ground import DOWN, MINUTE, UP, Alerting, make_alerting
@@ -183,7 +184,7 @@ async def test_a_paging_service_hears_that_somebody_has_taken_it_on(db: Db) -> N
     await go_down(ground)
     incident = await ground.world.value("SELECT id FROM incidents")
 
-    await actions.acknowledge(db, ground.who, incident, ground.now())
+    await actions.acknowledge(db, FOLLOWERS, ground.who, incident, ground.now())
     await ground.settle()
 
     assert await ground.sent() == [("chat", FIRED), ("pager", FIRED), ("pager", "incident.acknowledged")]

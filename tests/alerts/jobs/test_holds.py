@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.incidents.storage import monitor_incidents
 from collector.monitors.service import ends
@@ -256,7 +257,7 @@ async def test_a_child_of_one_that_is_down_tells_nothing_until_the_parent_is_up(
 async def test_a_monitor_that_is_deleted_is_over_for_those_who_were_told(db: Db) -> None:
     ground = await ruled(db)
     await go_down(ground)
-    await ends.delete(db, Signals(db), ground.world.team_id, ground.monitor_id, ground.now())
+    await ends.delete(db, Signals(db), FOLLOWERS, ground.world.team_id, ground.monitor_id, ground.now())
     await ground.settle()
     assert (await ground.sent())[-1] == RECOVERED
     [payload] = await ground.payloads("alert.recovered")

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.recheck import Verdicts
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
@@ -77,7 +78,7 @@ class Life:
             return
         db, id_ = self.world.db, self.chance.choice(found)["id"]
         deeds: list[Callable[[], Awaitable[object]]] = [
-            lambda: actions.acknowledge(db, self.actor, id_, self.now),
+            lambda: actions.acknowledge(db, FOLLOWERS, self.actor, id_, self.now),
             lambda: actions.resolve(db, self.actor, id_, None, self.now),
             lambda: actions.reopen(db, self.actor, id_, "", self.now),
         ]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from collector.alerts.service.followers import FOLLOWERS
 from collector.events.storage import events
 from collector.monitors.service import ends
 from collector.notifications.storage import monitor_deliveries
@@ -65,7 +66,7 @@ async def goes_down(world: World, receiver: Receiver, kind: str = "monitor.down"
 
 async def delete(world: World) -> None:
     db = world.db
-    await ends.delete(db, Signals(db), world.team_id, monitor_of(world), utc_now())
+    await ends.delete(db, Signals(db), FOLLOWERS, world.team_id, monitor_of(world), utc_now())
 
 
 def heard(received: list[Received]) -> list[tuple[Any, Any]]:

@@ -1,0 +1,51 @@
+"""Notifies channels of the end of an outage whose monitor is deleted."""
+
+from datetime import datetime
+
+from collector.evaluation import event_writer
+from collector.evaluation.storage.locked_monitors import LatestIncident
+from collector.events.core import events as payloads
+from collector.events.core.subscriptions import is_subscribed
+from collector.events.storage import events
+from collector.monitors.storage.monitors import Monitor
+from collector.notifications.storage import channels, deliveries, monitor_deliveries
+from collector.notifications.storage.deliveries import New
+from collector.platform.storage.db import Tx
+from shared import ids
+
+
+async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> None:
+    """Notify channels that may have it as down of the end; drop other pending events."""
+    stream = monitor.team_id, monitor.id
+    await monitor_deliveries.take(tx, *stream)
+    listeners = await channels.listeners(tx, [monitor.team_id])
+    notified = await monitor_deliveries.hold_it_down(tx, *stream)
+    await monitor_deliveries.drop(tx, *stream)
+    if incident is None or not (notified or monitor.told):
+        return
+    await events.append(tx, *stream, payloads.UP, _recovery(monitor, incident, now), now, incident.id)
+    last = await monitor_deliveries.take(tx, *stream)
+    owed = [
+        channel
+        for channel in listeners
+        if channel.id in notified
+        and is_subscribed(channel.events, channel.monitors, payloads.UP, ids.show("mon", monitor.id))
+    ]
+    if last and owed:
+        await deliveries.insert(
+            tx,
+            [
+                New(monitor.team_id, ids.uuid7(), channel.id, monitor.id, last.sequence, last.id, payloads.UP)
+                for channel in owed
+            ],
+        )
+
+
+def _recovery(monitor: Monitor, incident: LatestIncident, now: datetime) -> dict[str, object]:
+    return payloads.up(
+        event_writer.of_row(monitor, "deleted"),
+        incident_id=incident.id,
+        severity=incident.severity,
+        downtime_s=incident.downtime_s(now),
+        now=now,
+    )
