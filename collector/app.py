@@ -206,7 +206,7 @@ def _for_probes(
     nodes: Nodes,
 ) -> tuple[Sessions, Sequence[Loop]]:
     """The probe sessions, and the loops that assign monitors to probes."""
-    probes = Probes(db, signals, since=guard.trusted_since, now=clock.now)
+    probes = Probes(db, signals, guard)
     credentials = ServerCredentials(db, keyring, names=_names(settings), now=clock.now)
     sessions = Sessions(
         db, writer, signals, keyring, credentials, changed=probes.bell.ring, now=clock.now, nodes=nodes

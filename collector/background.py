@@ -118,7 +118,7 @@ def ingestion_loops(
 
 def watch_loops(db: Db, clock: DatabaseClock, clock_guard: ClockGuard, opinions: Opinions) -> Sequence[Loop]:
     """Loops for changes that time alone causes."""
-    probe_watch = ProbeWatch(db, since=clock_guard.trusted_since, now=clock.now)
+    probe_watch = ProbeWatch(db, clock_guard)
     verdicts = Verdicts(db, clock=clock_guard, opinions=opinions)
     return (
         ("verdicts", verdicts.turn, 5.0, None),

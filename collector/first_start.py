@@ -28,6 +28,7 @@ from collector.platform.signals import Signals
 from collector.platform.storage import database_time
 from collector.platform.storage.db import Db
 from shared import ids
+from shared.clock import UtcClock
 from shared.errors import NotFound
 from shared.setting_table import DEMO_WORLD
 from shared.settings import CollectorSettings
@@ -114,7 +115,7 @@ async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | 
 class LinkFile:
     """Deletes the file of the set-up link once the link is used or expired."""
 
-    def __init__(self, db: Db, data_dir: Path, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, data_dir: Path, now: UtcClock) -> None:
         self._db = db
         self._path = data_dir / LINK_FILE
         self._now = now
@@ -128,7 +129,7 @@ class LinkFile:
 
 
 def link_file(
-    db: Db, settings: CollectorSettings, now: Callable[[], datetime]
+    db: Db, settings: CollectorSettings, now: UtcClock
 ) -> tuple[str, Callable[[], Awaitable[bool]], float, None]:
     """The loop that maintains the set-up link's file."""
     return "set-up link", LinkFile(db, settings.data_dir, now).turn, 2.0, None
@@ -185,7 +186,7 @@ async def fill_world(
 
 
 def live_world(
-    db: Db, settings: CollectorSettings, now: Callable[[], datetime]
+    db: Db, settings: CollectorSettings, now: UtcClock
 ) -> Sequence[tuple[str, Callable[[], Awaitable[bool]], float, None]]:
     """The loop that reports for the probes of the demonstration, where it is wanted."""
     if settings.demo != DEMO_WORLD:

@@ -15,6 +15,7 @@ import structlog
 from probe.blackbox import MOST_MONITORS, Board
 from probe.checks import TYPES
 from probe.link import credentials
+from probe.link.assignments import Assignments
 from probe.link.enrol import Keeper, lack
 from probe.link.plan import Assigned, Plan
 from probe.link.releases import Releases
@@ -119,8 +120,8 @@ async def _work(
     batcher = Batcher(keep)
     check = _checks(net, egress, board, ends, watchdog.check)
     scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
-    releases = Releases(scheduler, batcher, bell.ring)
-    plan = Plan(scheduler.take, _all(scheduler.leave, board.forget, ends.forget), releases.ask, stopped)
+    releases = Releases(scheduler, batcher, bell)
+    plan = Plan(Assignments(scheduler, releases, (board, ends)), stopped)
     session = Session(
         me,
         settings.collector,
@@ -161,16 +162,6 @@ async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
         await _end(task, 0)
     for net in nets:
         net.close()
-
-
-def _all(*hear: Callable[[int], None]) -> Callable[[int], None]:
-    """Combine several listeners into one."""
-
-    def tell(number: int) -> None:
-        for one in hear:
-            one(number)
-
-    return tell
 
 
 def _checks(

@@ -4,8 +4,27 @@ import time
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class UtcClock(Protocol):
+    """Returns the time in UTC, as `utc_now` does."""
+
+    def __call__(self) -> datetime: ...
+
+
+class SecondClock(Protocol):
+    """Returns seconds since some moment; never steps back, as `time.monotonic`."""
+
+    def __call__(self) -> float: ...
+
+
+class MicrosecondClock(Protocol):
+    """Returns microseconds since a moment: of the boot, as `boot_us` does, or of the wall clock's epoch."""
+
+    def __call__(self) -> int: ...
 
 
 def utc_now() -> datetime:

@@ -242,11 +242,8 @@ async def _probes(here: Everything) -> None:
     await probe(here.api, "oslo", name="Back", session=4, **lost)
     await probe(here.api, "rome", name="Blind", session=3, team_id=here.api.team_id, blind_since=utc_now())
     ago = timedelta(minutes=5)
-    watch = ProbeWatch(
-        here.db,
-        since=lambda: utc_now() - timedelta(hours=1),
-        now=lambda: here.api.clock() - ago,
-    )
+    started_at = utc_now() - timedelta(hours=1)
+    watch = ProbeWatch(here.db, GivenClock(lambda: here.api.clock() - ago, lambda: started_at))
     while ago >= timedelta():
         await watch.turn()
         ago -= timedelta(seconds=20)

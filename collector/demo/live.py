@@ -1,6 +1,5 @@
 """Keeps the demonstration alive: its probes report, its jobs ping, and now and then something fails."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import Random
 from typing import Final
@@ -15,7 +14,7 @@ from collector.demo.simulation import Simulation
 from collector.demo.storage import AssignedCheck
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db
-from shared.clock import EPOCH
+from shared.clock import EPOCH, UtcClock
 
 _LEASE: Final = "demonstration"
 _LEASE_FOR: Final = timedelta(seconds=15)
@@ -33,7 +32,7 @@ _ERROR: Final = "HTTP 500: expected 200-299"
 class LiveWorld:
     """One per collector; the holder of the lease reports. Where nothing was filled, none does."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
         self._id = uuid4()

@@ -3,10 +3,11 @@
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from collector.evaluation.storage import error_texts
 from collector.platform.storage.db import Db, Tx
+from shared.clock import SecondClock
 
 MAX_TEXT = 512
 _REMEMBERED = 20_000
@@ -33,7 +34,7 @@ def normal(text: str) -> str:
 class Interner:
     """Remembers the numbers of texts; one per collector."""
 
-    def __init__(self, db: Db, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, db: Db, clock: SecondClock = time.monotonic) -> None:
         """*clock*: monotonic, in seconds."""
         self._db = db
         self._clock = clock

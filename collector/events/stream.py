@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import orjson
@@ -15,6 +15,7 @@ from collector.events.storage import reads
 from collector.events.storage.reads import Placed
 from collector.platform.access import counts
 from collector.platform.storage.db import Db, Tx
+from shared.clock import UtcClock
 from shared.errors import Conflict, Unavailable
 from shared.loop import Bell, forever
 
@@ -98,7 +99,7 @@ class StreamFollower:
 class Following:
     """*public_url* has no final slash; ring *bell* after a commit of events to read them at once."""
 
-    def __init__(self, db: Db, *, public_url: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, public_url: str, now: UtcClock) -> None:
         self.bell = Bell()
         self._db = db
         self._public_url = public_url

@@ -1,8 +1,7 @@
 """The context of request handlers, passed in by app.py."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from aiohttp import hdrs, web
 
@@ -11,6 +10,7 @@ from collector.platform.access import Actor
 from collector.platform.bucket import PLANS, TeamPlan
 from collector.platform.context import ServiceContext
 from collector.platform.transport import Transport
+from shared.clock import UtcClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Context(ServiceContext):
 
     transport: Transport
     public_url: str
-    now: Callable[[], datetime]
+    now: UtcClock
     hosts: tuple[str, ...] = ()
     trusted_proxies: tuple[Network, ...] = ()
     cors_origins: frozenset[str] = frozenset()

@@ -4,6 +4,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from shared.clock import SecondClock
+
 Turn = Callable[[], Awaitable[bool]]
 
 # Longer than any statement may take, and than a database usually needs to return.
@@ -13,7 +15,7 @@ _PATIENCE_S: Final = 120.0
 class Pulse:
     """Tracks when each loop last completed a turn; *clock* is monotonic, in seconds."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: SecondClock = time.monotonic) -> None:
         self._clock = clock
         self._well: dict[str, tuple[float, float]] = {}
 

@@ -1,13 +1,12 @@
 """Detects wall-clock steps: after one, silence cannot be judged until the clock was stable for 30 s."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import structlog
 
 from collector.platform.clock import Clock
 from collector.platform.deadlines import SETTLING
-from shared.clock import EPOCH, boot_us
+from shared.clock import EPOCH, MicrosecondClock, boot_us
 
 log = structlog.get_logger()
 
@@ -17,7 +16,7 @@ _STEP = timedelta(seconds=5)
 class ClockGuard:
     """Compares the wall clock with the boot clock, which is never set; one per collector."""
 
-    def __init__(self, clock: Clock, boot_us: Callable[[], int] = boot_us) -> None:
+    def __init__(self, clock: Clock, boot_us: MicrosecondClock = boot_us) -> None:
         self._clock = clock
         self._boot_us = boot_us
         self._since = self.now()

@@ -1,6 +1,5 @@
 """The database's clock, which all collectors share whatever their machines' clocks say."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -9,7 +8,7 @@ import structlog
 from collector.platform import metrics
 from collector.platform.storage import database_time
 from collector.platform.storage.db import Db
-from shared.clock import EPOCH, boot_us, utc_now
+from shared.clock import EPOCH, MicrosecondClock, UtcClock, boot_us, utc_now
 from shared.errors import Unavailable
 
 log = structlog.get_logger()
@@ -25,9 +24,7 @@ class DatabaseClock:
     *wall* is the machine's own clock, only used for comparison; it may be set at any time.
     """
 
-    def __init__(
-        self, db: Db, *, wall: Callable[[], datetime] = utc_now, boot_us: Callable[[], int] = boot_us
-    ) -> None:
+    def __init__(self, db: Db, *, wall: UtcClock = utc_now, boot_us: MicrosecondClock = boot_us) -> None:
         self._db = db
         self._wall = wall
         self._boot_us = boot_us

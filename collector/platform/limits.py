@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import Context
 from itertools import islice
 from typing import Final
@@ -15,6 +15,7 @@ from collector.platform.bucket import Ask, BucketState, Share, TeamPlan
 from collector.platform.storage import limits as table
 from collector.platform.storage.db import Db
 from collector.platform.storage.limits import Key
+from shared.clock import SecondClock
 
 log = structlog.get_logger()
 
@@ -32,9 +33,7 @@ class Limits:
     database is unavailable, each collector uses what it knows, and updates the buckets later.
     """
 
-    def __init__(
-        self, db: Db, plans: Mapping[str, TeamPlan], clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, db: Db, plans: Mapping[str, TeamPlan], clock: SecondClock = time.monotonic) -> None:
         self._db = db
         self._plans = plans
         self._clock = clock

@@ -10,6 +10,7 @@ import structlog
 
 from collector.platform.storage import signals as table
 from collector.platform.storage.db import Db, Tx
+from shared.clock import SecondClock
 from shared.loop import Bell
 
 log = structlog.get_logger()
@@ -45,7 +46,7 @@ async def send(tx: Tx, kind: str, payload: dict[str, Any], lasts: timedelta) -> 
 class Signals:
     """Reads each new signal once and dispatches it to the subscribers of its kind; one per process."""
 
-    def __init__(self, db: Db, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, db: Db, clock: SecondClock = time.monotonic) -> None:
         self.bell = Bell()
         self._db = db
         self._clock = clock

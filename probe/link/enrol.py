@@ -5,7 +5,7 @@ import itertools
 import platform
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,7 @@ from probe.link.connection import LASTING, QUIET_S, channel, is_misplaced, words
 from probe.link.credentials import Credentials
 from shared import certificates, join_tokens, trust
 from shared.backoff import full_jitter
-from shared.clock import iso
+from shared.clock import UtcClock, iso
 from shared.errors import BadSettings, CannotStart
 from shared.setting_table import address
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
@@ -45,7 +45,7 @@ class Keeper:
         *,
         token: str | None,
         locations: Sequence[str],
-        now: Callable[[], datetime],
+        now: UtcClock,
     ) -> None:
         """*locations*: of the probe; empty: those of the certificate."""
         self._home = home

@@ -1,9 +1,9 @@
 """The probe's assignments, kept in step with the collector's plan."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
@@ -94,22 +94,24 @@ class Change:
     hash: int = 0
 
 
+class AssignmentHolder(Protocol):
+    """Works on the assignments of a plan."""
+
+    def take(self, assigned: Assigned) -> None:
+        """Begin with a new or changed assignment."""
+
+    def leave(self, number: int) -> None:
+        """End with an assignment that was removed."""
+
+    def release(self, number: int) -> None:
+        """Hand an assignment over to another probe; it stays until that has happened."""
+
+
 class Plan:
-    """All assignments by number: new and changed ones are passed to *take*, removed ones to *leave*.
+    """All assignments by number; *stopped*: those that stopped a probe before, which are not run."""
 
-    Those to be handed over are passed to *release*, and stay until that has happened.
-    """
-
-    def __init__(
-        self,
-        take: Callable[[Assigned], None],
-        leave: Callable[[int], None],
-        release: Callable[[int], None],
-        stopped: Container[int] = (),
-    ) -> None:
-        self._take = take
-        self._leave = leave
-        self._release = release
+    def __init__(self, holder: AssignmentHolder, stopped: Container[int] = ()) -> None:
+        self._holder = holder
         self._stopped = stopped
         self._revisions: dict[int, int] = {}
         self._unnamed: set[int] | None = None  # by the snapshot being received
@@ -128,7 +130,7 @@ class Plan:
         for order in change.upsert:
             self._put(order)
         for number in change.release:
-            self._release(number)
+            self._holder.release(number)
         if change.ends_snapshot and self._unnamed is not None:
             for number in self._unnamed:
                 self._remove(number)
@@ -145,12 +147,12 @@ class Plan:
         if self._unnamed is not None:
             self._unnamed.discard(order.number)
         self._count(order.number, order.revision)
-        self._take(self.prepare(order))
+        self._holder.take(self.prepare(order))
 
     def _remove(self, number: int) -> None:
         if number in self._revisions:
             self._count(number, None)
-            self._leave(number)
+            self._holder.leave(number)
 
     def _count(self, number: int, revision: int | None) -> None:
         """Update the hash, which is a sum, by the difference."""

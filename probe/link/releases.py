@@ -8,6 +8,7 @@ from typing import Final
 
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
+from shared.loop import Bell
 
 # Releases that occur within this time are reported together.
 _GATHER_S: Final = 0.02
@@ -25,11 +26,11 @@ class _Ready:
 class Releases:
     """Releases assignments within a session: *scheduler* stops, *batcher* seals, `next` reports them."""
 
-    def __init__(self, scheduler: Scheduler, batcher: Batcher, ring: Callable[[], None]) -> None:
-        """*ring*: called when `next` may return something."""
+    def __init__(self, scheduler: Scheduler, batcher: Batcher, bell: Bell) -> None:
+        """*bell* rings when `next` may return something."""
         self._scheduler = scheduler
         self._batcher = batcher
-        self._ring = ring
+        self._bell = bell
         self._gathered: list[int] = []
         self._ready: deque[_Ready] = deque()
 
@@ -59,4 +60,4 @@ class Releases:
             self._batcher.seal()
             self._ready.append(_Ready(self._batcher.incarnation, self._batcher.seq, self._gathered))
             self._gathered = []
-            self._ring()
+            self._bell.ring()

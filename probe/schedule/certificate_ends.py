@@ -1,12 +1,12 @@
 """Reports expiring certificates that checks of other types than `tls` meet."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from probe.link.plan import Assigned
 from probe.schedule.runner import Ran
+from shared.clock import SecondClock
 from shared.kinds.tls import Expiry
 from shared.results import Outcome
 
@@ -25,7 +25,7 @@ class CertificateEnds:
 
     __slots__ = ("_now", "_reported")
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, now: SecondClock = time.monotonic) -> None:
         self._now = now
         self._reported: dict[int, tuple[int, int, float]] = {}
 

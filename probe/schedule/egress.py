@@ -16,6 +16,7 @@ import structlog
 from probe.net.local import is_own
 from probe.schedule.canaries import PATIENCE_S, Canary
 from probe.schedule.runner import Ran
+from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
 from shared.loop import Bell
 from shared.results import Outcome, Status
@@ -38,7 +39,7 @@ class Egress:
     """*find* returns the current canaries; *ask* returns within about a second whether one answers."""
 
     def __init__(
-        self, find: Callable[[], Sequence[Canary]], ask: Ask, boot_us: Callable[[], int] = clock_boot_us
+        self, find: Callable[[], Sequence[Canary]], ask: Ask, boot_us: MicrosecondClock = clock_boot_us
     ) -> None:
         self._find = find
         self._ask = ask

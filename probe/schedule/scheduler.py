@@ -23,6 +23,7 @@ from probe.schedule.slots import SLOW_US, Budget
 from probe.schedule.tally import Histogram, Tally
 from probe.schedule.workers import WorkerPool
 from probe.spool.batches import carried
+from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
 from shared.results import Run, Status
 from shared.schedule import following, late_allowed_us, next_start
@@ -60,8 +61,8 @@ class Scheduler:
         report: Report,
         *,
         max_concurrency: int = 1000,
-        boot_us: Callable[[], int] = clock_boot_us,
-        wall_us: Callable[[], int] = clock_wall_us,
+        boot_us: MicrosecondClock = clock_boot_us,
+        wall_us: MicrosecondClock = clock_wall_us,
     ) -> None:
         self._report = report
         self._boot_us = boot_us

@@ -1,8 +1,9 @@
 """Limits on concurrent checks, and on re-checks among them."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Final
+
+from shared.clock import MicrosecondClock
 
 # Checks that took longer than this last time count as slow.
 SLOW_US: Final = 1_000_000
@@ -77,7 +78,7 @@ class Budget:
 
     __slots__ = ("_now_us", "_rate", "_seen_us", "_tokens")
 
-    def __init__(self, rate: float, now_us: Callable[[], int]) -> None:
+    def __init__(self, rate: float, now_us: MicrosecondClock) -> None:
         self._rate = rate
         self._tokens = rate * 10
         self._now_us = now_us

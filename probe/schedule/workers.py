@@ -12,6 +12,7 @@ from probe.schedule.item import Item
 from probe.schedule.runner import Ran
 from probe.schedule.slots import ASIDE, QUICK, SLOW, Slots
 from probe.schedule.tally import Histogram
+from shared.clock import MicrosecondClock
 from shared.results import Outcome, Status
 
 # If all slots are taken, a quick run that takes longer than this is set aside.
@@ -73,7 +74,7 @@ class WorkerPool:
         check: Callable[[Assigned], Awaitable[Ran]],
         settle: Callable[[Item, Ran], None],
         most: int,
-        boot_us: Callable[[], int],
+        boot_us: MicrosecondClock,
     ) -> None:
         self._check = check
         self._settle = settle

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -12,7 +12,7 @@ from probe.link.plan import Assigned
 from probe.schedule.certificate_ends import days_left
 from probe.schedule.runner import Ran
 from probe.spool.missed import settle
-from shared.clock import boot_id
+from shared.clock import MicrosecondClock, boot_id
 from shared.clock import boot_us as clock_boot_us
 from shared.evidence import Evidence
 from shared.findings import Finding, bounded
@@ -43,8 +43,8 @@ class Batcher:
         self,
         keep: Keep,
         *,
-        boot_us: Callable[[], int] = clock_boot_us,
-        wall_us: Callable[[], int] = clock_wall_us,
+        boot_us: MicrosecondClock = clock_boot_us,
+        wall_us: MicrosecondClock = clock_wall_us,
     ) -> None:
         self._keep = keep
         self._boot_us = boot_us

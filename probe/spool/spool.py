@@ -7,7 +7,7 @@ a gap.
 import contextlib
 import errno
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from probe.spool.ledger import Ledger, Lost
 from probe.spool.missed import join, missed_in
 from probe.spool.replay import Reader
 from probe.spool.segments import Sealed, Segment, finish_repairs, load, pack, passes, scan
+from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
 from shared.errors import CannotStart
 from shared.wire.convert import SPOOL_AGE_S
@@ -41,8 +42,8 @@ class Spool:
         max_bytes: int = 512 * MIB,
         segment_bytes: int = 4 * MIB,
         memory_bytes: int = 8 * MIB,
-        wall_us: Callable[[], int] = clock_us,
-        boot_us: Callable[[], int] = clock_boot_us,
+        wall_us: MicrosecondClock = clock_us,
+        boot_us: MicrosecondClock = clock_boot_us,
     ) -> None:
         self._files = Appender(directory)
         self._max_bytes = max_bytes

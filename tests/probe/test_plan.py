@@ -33,13 +33,16 @@ class Taken:
     def __init__(self) -> None:
         self.now: dict[int, Assigned] = {}
         self.released: list[int] = []
-        self.plan = Plan(self.take, self.leave, self.released.append)
+        self.plan = Plan(self)
 
     def take(self, assigned: Assigned) -> None:
         self.now[assigned.number] = assigned
 
     def leave(self, number: int) -> None:
         del self.now[number]
+
+    def release(self, number: int) -> None:
+        self.released.append(number)
 
 
 def fault_of(assigned: Assigned) -> str:

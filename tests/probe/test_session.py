@@ -12,6 +12,7 @@ import grpc
 import pytest
 import structlog
 
+from probe.link.assignments import Assignments
 from probe.link.connection import KEEPALIVE, Keepalive
 from probe.link.credentials import Credentials
 from probe.link.plan import Assigned, Order, Plan, prepare
@@ -57,8 +58,8 @@ class Probe:
         self.bell = Bell()
         self.batcher = Batcher(self._keep)
         self.scheduler = Scheduler(self._check, self.batcher.add)
-        self.releases = Releases(self.scheduler, self.batcher, self.bell.ring)
-        self.plan = Plan(self.scheduler.take, self.scheduler.leave, self.releases.ask)
+        self.releases = Releases(self.scheduler, self.batcher, self.bell)
+        self.plan = Plan(Assignments(self.scheduler, self.releases))
         self.session = Session(
             ME,
             collectors,

@@ -1,7 +1,7 @@
 """Evaluates the rules of monitors that were marked or whose alerts are due."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -24,6 +24,7 @@ from collector.events.storage import events, timeline
 from collector.notifications.storage import channels
 from collector.notifications.storage.channels import Addressee
 from collector.platform.storage.db import Db, Tx
+from shared.clock import UtcClock
 from shared.errors import Unavailable
 from shared.loop import Bell
 
@@ -39,7 +40,7 @@ class Evaluator:
 
     __slots__ = ("_db", "_now", "bell")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
         self.bell = Bell()

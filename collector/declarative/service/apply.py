@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -42,6 +42,7 @@ from collector.platform.storage.nested import Crossed, impatient
 from collector.status_pages.service.domains import Own
 from shared import ids
 from shared.backoff import full_jitter
+from shared.clock import UtcClock
 from shared.errors import Conflict, Invalid, Unavailable
 
 _PATIENCE_S = 30.0
@@ -77,7 +78,7 @@ class _ApplyUndone(Exception):
 
 
 async def apply(
-    means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: Callable[[], datetime], *, own: Own
+    means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: UtcClock, *, own: Own
 ) -> ApplyOutcome:
     """Apply *body*, which has the sections, each a list, and ``plan`` and ``prune``.
 

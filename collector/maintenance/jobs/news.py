@@ -1,6 +1,5 @@
 """Announces the start and the end of each maintenance window, once each."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from collector.maintenance.storage import news as table
 from collector.maintenance.storage.news import Begun, EndedWindow
 from collector.platform.storage.db import Db, Tx
 from shared import ids
-from shared.clock import iso
+from shared.clock import UtcClock, iso
 
 _AT_ONCE: Final = 100
 # More than any two collectors' clocks differ.
@@ -23,7 +22,7 @@ class MaintenanceNews:
 
     __slots__ = ("_db", "_now")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
 

@@ -1,12 +1,12 @@
 """Computes the coming spans of maintenance windows, and marks hours for a new rollup."""
 
-from collections.abc import Callable
 from datetime import datetime
 
 from collector.history.storage import partitions
 from collector.maintenance.core.windows import lay
 from collector.maintenance.storage import spans, windows
 from collector.platform.storage.db import Db
+from shared.clock import UtcClock
 
 _WINDOWS = 20
 _MONITORS = 50
@@ -15,7 +15,7 @@ _MONITORS = 50
 class Maintenance:
     """Computes spans of maintenance windows. Any number may run: each skips rows locked by others."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
 

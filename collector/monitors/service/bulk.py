@@ -16,6 +16,7 @@ from collector.monitors.storage import monitors as table
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
 from collector.platform.context import ServiceContext
 from shared import ids
+from shared.clock import UtcClock
 from shared.errors import Invalid, TocsinError
 
 # More would keep the pool's connections from other requests.
@@ -89,7 +90,7 @@ _ACTIONS: Mapping[Action, Callable[[BulkRun, ListedMonitor, datetime], Awaitable
 }
 
 
-async def carry_out(run: BulkRun, clock: Callable[[], datetime]) -> Done:
+async def carry_out(run: BulkRun, clock: UtcClock) -> Done:
     """Run the action on all matching monitors; those not reached in time count as failed.
 
     Repeating the request is safe, and continues where this one stopped.

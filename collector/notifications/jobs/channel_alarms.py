@@ -1,6 +1,5 @@
 """Notifies a team through its other channels of one that has failed for an hour, or recovered."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +11,7 @@ from collector.notifications.storage import deliveries, faults, monitor_deliveri
 from collector.notifications.storage.faults import ChannelFault
 from collector.platform.storage.db import Db, Tx
 from shared import ids
+from shared.clock import UtcClock
 from shared.errors import TocsinError
 
 log = structlog.get_logger()
@@ -25,7 +25,7 @@ class Flags:
 
     __slots__ = ("_db", "_now")
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -29,6 +29,7 @@ from collector.platform.seal import Keyring, SealScope, whole
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from shared import ids
+from shared.clock import UtcClock
 from shared.errors import Unavailable
 from shared.loop import Bell
 
@@ -69,7 +70,7 @@ class Sender:
         transport: Transport,
         *,
         public_url: str,
-        now: Callable[[], datetime],
+        now: UtcClock,
         places: Places = _PLACES,
     ) -> None:
         self._db = db

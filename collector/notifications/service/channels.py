@@ -1,6 +1,6 @@
 """Creates, reads, updates, deletes and tests the channels of a team."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from collector.platform.validation.validation import to_json
 from shared import ids
-from shared.clock import iso
+from shared.clock import UtcClock, iso
 from shared.errors import Conflict, demand_found
 from shared.kinds import secret_fields
 
@@ -173,7 +173,7 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
 
 
 async def test(
-    db: Db, keyring: Keyring, transport: Transport, team_id: int, id_: UUID, now: Callable[[], datetime]
+    db: Db, keyring: Keyring, transport: Transport, team_id: int, id_: UUID, now: UtcClock
 ) -> ChannelTestResult:
     """Send one real test message. Raises NotFound; a failed delivery is a result, not an error."""
     known = await one(db, keyring, team_id, id_)

@@ -1,6 +1,5 @@
 """Dead man's switch: pings a URL each minute while all is well, so that its receiver misses us."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID, uuid4
@@ -13,6 +12,7 @@ from collector.platform.storage import leases
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import NoAnswer, Transport
 from collector.probes.storage import watch
+from shared.clock import UtcClock
 from shared.errors import Unavailable
 
 log = structlog.get_logger()
@@ -36,9 +36,7 @@ class Deadman:
     *pulse*: tracks all other background work of this process.
     """
 
-    def __init__(
-        self, db: Db, transport: Transport, url: str, pulse: Pulse, *, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, db: Db, transport: Transport, url: str, pulse: Pulse, *, now: UtcClock) -> None:
         self._db = db
         self._transport = transport
         self._url = url

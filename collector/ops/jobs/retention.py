@@ -12,6 +12,7 @@ from collector.http.storage import KEPT_FOR as KEEP_ANSWERS
 from collector.ops.storage import retention
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db, Tx
+from shared.clock import UtcClock
 
 log = structlog.get_logger()
 
@@ -38,9 +39,7 @@ Step = Callable[[Tx, datetime], Awaitable[bool]]
 class Retention:
     """Deletes old rows, one step per turn; one per collector, the holder of the lease works."""
 
-    def __init__(
-        self, db: Db, *, keep: timedelta, keep_rollups: timedelta, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, db: Db, *, keep: timedelta, keep_rollups: timedelta, now: UtcClock) -> None:
         """*keep*: retention of results, events and deliveries; *keep_rollups*: of rollups and outages."""
         self._db = db
         self._keep = max(keep, partitions.BACK + timedelta(days=1))

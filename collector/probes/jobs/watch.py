@@ -1,12 +1,12 @@
 """Notifies the owners of probes that are offline, see nothing, or recovered: once each."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
 from collector.platform import metrics
+from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db
 from collector.probes.core.presence import PresenceChange, change
 from collector.probes.service import notices
@@ -20,26 +20,20 @@ _AT_ONCE: Final = 50
 
 
 class ProbeWatch:
-    """Notifies owners of probes about their presence. Any number may run.
-
-    *since*: when this collector started or its clock was set; None while the clock is not trusted yet.
-    """
+    """Notifies owners of probes about their presence. Any number may run."""
 
     def __init__(
         self,
         db: Db,
-        *,
-        since: Callable[[], datetime | None],
-        now: Callable[[], datetime],
+        clock: TrustedClock,
     ) -> None:
         self._db = db
-        self._since = since
-        self._now = now
+        self._clock = clock
         self._turned_at: datetime | None = None
-        self._listening_since = now()
+        self._listening_since = clock.now()
 
     async def turn(self) -> bool:
-        now = self._now()
+        now = self._clock.now()
         if self._turned_at is None or not timedelta() <= now - self._turned_at <= _GAP:
             self._listening_since = now
         async with self._db.connection() as tx:
@@ -47,7 +41,7 @@ class ProbeWatch:
         # Set only now: while the database is unavailable, no probe can be recorded as heard.
         self._turned_at = now
         metrics.probes_blind.set(sum(one.presence.blind_since is not None for one in watched))
-        started = self._since()
+        started = self._clock.trusted_since()
         if started is None:
             return False
         since = max(started, self._listening_since)

@@ -1,9 +1,8 @@
 """Passes the batches of one session to the writer, and acknowledgements back."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -15,6 +14,7 @@ from collector.probes.sessions.clock import ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
 from collector.probes.sessions.queue import Outbox, SlimQueue
 from collector.probes.storage import probes
+from shared.clock import UtcClock
 from shared.errors import TocsinError, Unavailable
 from shared.wire import convert
 from shared.wire.v1 import probe_pb2
@@ -45,7 +45,7 @@ class Batches:
         probe_id: UUID,
         session: int,
         incarnations: Iterable[int],
-        now: Callable[[], datetime],
+        now: UtcClock,
     ) -> None:
         self._db = db
         self._writer = writer

@@ -1,6 +1,6 @@
 """Certificates of the probe link: the gRPC service of enrolment, and the collector's own TLS credentials."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from collector.probes.service.enrolment import Issued
 from collector.probes.sessions.refusals import Refusals
 from shared import pki
 from shared.certificates import Passport
-from shared.clock import EPOCH, iso
+from shared.clock import EPOCH, UtcClock, iso
 from shared.errors import TocsinError, Unauthorized, Unavailable
 from shared.wire.v1 import probe_pb2
 
@@ -28,9 +28,7 @@ log = structlog.get_logger()
 class ServerCredentials:
     """Keeps server certificate and trust fresh: `turn` renews both. *names*: our hosts and addresses."""
 
-    def __init__(
-        self, db: Db, keyring: Keyring, *, names: Sequence[str], now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, db: Db, keyring: Keyring, *, names: Sequence[str], now: UtcClock) -> None:
         self._db = db
         self._keyring = keyring
         self._names = names
@@ -98,7 +96,7 @@ class ServerCredentials:
 class Enrolment:
     """The gRPC service of enrolment, one per collector, on the port of the sessions."""
 
-    def __init__(self, db: Db, credentials: ServerCredentials, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, credentials: ServerCredentials, now: UtcClock) -> None:
         self._db = db
         self._credentials = credentials
         self._now = now

@@ -1,7 +1,7 @@
 """One session's stream: dispatches incoming messages; one task writes outgoing ones."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from datetime import datetime
 from typing import Any
 
@@ -15,11 +15,12 @@ from collector.probes.sessions.batches import Batches
 from collector.probes.sessions.clock import Moment, ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
 from collector.probes.sessions.plan import Handover, SessionPlan
-from collector.probes.sessions.queue import Outbox
+from collector.probes.sessions.queue import FrameWriter, Outbox
 from collector.probes.sessions.runs import Runs
 from collector.probes.storage.probes import ProbeSignal
 from collector.web3.service.nodes import Nodes
 from shared.certificates import Passport
+from shared.clock import UtcClock
 from shared.errors import TocsinError, Unavailable
 from shared.wire.v1 import probe_pb2
 
@@ -46,7 +47,7 @@ class SessionLink:
         passport: Passport,
         peer: str,
         accepted: Accepted,
-        now: Callable[[], datetime],
+        now: UtcClock,
         nodes: Nodes,
     ) -> None:
         self.probe_id = probe_id = passport.probe_id
@@ -85,7 +86,7 @@ class SessionLink:
         self,
         welcome: probe_pb2.ToProbe,
         messages: AsyncIterator[probe_pb2.FromProbe],
-        write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
+        write: FrameWriter,
     ) -> None:
         """Serve until the probe half-closes and everything is acknowledged. Raises what ends it earlier."""
         # `close` must not cancel this: gRPC would send its initial headers twice, and no status.
@@ -112,7 +113,7 @@ class SessionLink:
     async def _work(
         self,
         messages: AsyncIterator[probe_pb2.FromProbe],
-        write: Callable[[probe_pb2.ToProbe], Awaitable[None]],
+        write: FrameWriter,
     ) -> None:
         async with asyncio.TaskGroup() as group:
             self._group = group

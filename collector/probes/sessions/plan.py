@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from collector.probes.service.assignments import hand_over
 from collector.probes.sessions.queue import Outbox, SlimQueue
 from collector.probes.storage import plans
 from collector.web3.service.nodes import NONE, Nodes, filled
+from shared.clock import UtcClock
 from shared.loop import Bell
 from shared.schedule import plan_hash
 from shared.wire.v1 import probe_pb2
@@ -201,7 +201,7 @@ class SessionPlan:
 class Handover:
     """Reassigns released assignments once their last results are committed: only those still count."""
 
-    def __init__(self, db: Db, signals: Signals, probe_id: UUID, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, signals: Signals, probe_id: UUID, now: UtcClock) -> None:
         self._db = db
         self._signals = signals
         self._probe_id = probe_id

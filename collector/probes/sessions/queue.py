@@ -1,14 +1,19 @@
 """The bounded queues of a session, which take next to no memory while they are empty, as most are."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from shared.wire.v1 import probe_pb2
 
 _MOST_MESSAGES = 64
 
 Item = TypeVar("Item")
+
+
+class FrameWriter(Protocol):
+    """Writes a message to a probe's stream; returns once gRPC took it."""
+
+    async def __call__(self, message: probe_pb2.ToProbe, /) -> None: ...
 
 
 class SlimQueue(Generic[Item]):
@@ -84,7 +89,7 @@ class Outbox:
         self._queue.put_nowait(message)
         return True
 
-    async def run(self, write: Callable[[probe_pb2.ToProbe], Awaitable[None]]) -> None:
+    async def run(self, write: FrameWriter) -> None:
         while True:
             await write(await self._queue.get())
             self._queue.task_done()

@@ -1,8 +1,9 @@
 """Limits how often the refusal of a probe that calls again is logged."""
 
 import time
-from collections.abc import Callable
 from typing import Final
+
+from shared.clock import SecondClock
 
 _AGAIN_S: Final = 600.0
 _MOST: Final = 1_000
@@ -13,7 +14,7 @@ class Refusals:
 
     __slots__ = ("_clock", "_logged")
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: SecondClock = time.monotonic) -> None:
         self._clock = clock
         self._logged: dict[tuple[str, str], tuple[float, int]] = {}
 

@@ -25,7 +25,7 @@ from collector.probes.sessions.link import SessionLink, TakenOver
 from collector.probes.sessions.refusals import Refusals
 from collector.probes.storage import enrolments, probes
 from collector.web3.service.nodes import NONE, Nodes
-from shared.clock import iso
+from shared.clock import UtcClock, iso
 from shared.errors import CannotStart, Conflict, Forbidden, TocsinError, Unauthorized, Unavailable
 from shared.loop import Bell
 from shared.wire import convert
@@ -76,7 +76,7 @@ class Sessions:
         credentials: ServerCredentials,
         *,
         changed: Callable[[], None],
-        now: Callable[[], datetime],
+        now: UtcClock,
         nodes: Nodes = NONE,
     ) -> None:
         self._db = db

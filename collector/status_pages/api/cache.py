@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -21,6 +21,7 @@ from collector.platform.storage.db import Db
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import PageView
+from shared.clock import SecondClock
 from shared.errors import Unavailable
 
 log = structlog.get_logger()
@@ -100,7 +101,7 @@ class Sites:
     While the database is unavailable, the cached page is shown, with its time.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: SecondClock = time.monotonic) -> None:
         self._clock = clock
         self._known: OrderedDict[Key, CachedPage] = OrderedDict()
         self._none: OrderedDict[Key, float] = OrderedDict()

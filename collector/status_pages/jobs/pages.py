@@ -1,8 +1,6 @@
 """Keeps status pages up to date: maintenance by schedule, proofs of domains, unconfirmed subscribers."""
 
 import asyncio
-from collections.abc import Callable
-from datetime import datetime
 
 import structlog
 
@@ -13,6 +11,7 @@ from collector.status_pages.service import incidents as status_pages_incidents
 from collector.status_pages.service.domains import Prover
 from collector.status_pages.storage import domains as domain_table
 from collector.status_pages.storage import incidents, news, status_pages, subscribers
+from shared.clock import UtcClock
 
 log = structlog.get_logger()
 
@@ -23,7 +22,7 @@ _DOMAINS_AT_ONCE = 5
 class StatusPages:
     """Starts and ends maintenance. Any number may run: each page is locked and checked again first."""
 
-    def __init__(self, db: Db, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
         self._now = now
 
@@ -49,7 +48,7 @@ class StatusPages:
 class DomainProofs:
     """Looks for domain proofs. Any number may run: each page is claimed by one of them."""
 
-    def __init__(self, db: Db, prover: Prover, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, db: Db, prover: Prover, *, now: UtcClock) -> None:
         self._db = db
         self._prover = prover
         self._now = now

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -15,6 +15,7 @@ from collector.platform.storage.db import Db
 from collector.status_pages.storage import news as table
 from collector.status_pages.storage.news import Ended, Letter, Via
 from shared import ids
+from shared.clock import UtcClock
 from shared.errors import Unavailable
 from shared.loop import Bell
 
@@ -62,7 +63,7 @@ class PageSender:
         carrier: Carrier,
         *,
         most: int,
-        now: Callable[[], datetime],
+        now: UtcClock,
     ) -> None:
         self._db = db
         self.via: Via = via

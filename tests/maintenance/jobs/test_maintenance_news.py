@@ -37,8 +37,8 @@ async def look(db: Db, *minutes: float) -> list[float]:
     for minute in minutes:
         now = NOW + minute * MINUTE
         db.pass_on = commit_hook(partial(rung.append, minute), lambda: None)
-        await Maintenance(db, now=lambda now=now: now).turn()  # type: ignore[misc]
-        turns = MaintenanceNews(db, now=lambda now=now: now)  # type: ignore[misc]
+        await Maintenance(db, now=lambda now=now: now).turn()
+        turns = MaintenanceNews(db, now=lambda now=now: now)
         while await turns.turn():
             pass
     return rung

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from probe.link.assignments import Assignments
 from probe.link.plan import Assigned, Plan
 from probe.link.releases import Releases
 from probe.link.session import Session
@@ -42,10 +43,10 @@ class Rig:
         self.bell = Bell()
         self.batcher = Batcher(self._keep)
         self.scheduler = Scheduler(self._check, self.batcher.add)
-        releases = Releases(self.scheduler, self.batcher, self.bell.ring)
+        releases = Releases(self.scheduler, self.batcher, self.bell)
         self.checked = asyncio.Event()
         self.state = state
-        plan = Plan(self.scheduler.take, self.scheduler.leave, releases.ask)
+        plan = Plan(Assignments(self.scheduler, releases))
         mine = peer.deployment.probe()
         self.session = Session(
             ME,

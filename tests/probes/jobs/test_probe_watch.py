@@ -16,6 +16,7 @@ from collector.probes.service import assignments
 from collector.probes.storage.probes import ProbeSignal, note
 from shared import ids
 from shared.clock import utc_now
+from tests.clocks import GivenClock
 from tests.probes.ground import connect, fetch, make_monitors, make_team
 
 NOW = utc_now()
@@ -41,7 +42,7 @@ class Ground:
         db.pass_on = commit_hook(self._tell, lambda: None)
 
     def watch(self) -> ProbeWatch:
-        return ProbeWatch(self.db, since=lambda: NOW - HOUR, now=self.clock)
+        return ProbeWatch(self.db, GivenClock(self.clock, lambda: NOW - HOUR))
 
     async def turn(self, *, passes: timedelta = timedelta(), step: timedelta = 5 * SECOND) -> None:
         """Let time pass; all collectors take their turns in it, side by side."""

@@ -12,6 +12,7 @@ from collector.probes.jobs.probes import Probes
 from collector.probes.service import assignments
 from collector.probes.storage import reads
 from shared.clock import utc_now
+from tests.clocks import GivenClock
 from tests.probes.ground import connect, fetch, make_monitors, make_team, sign
 
 NOW = utc_now()
@@ -20,7 +21,7 @@ SECOND = timedelta(seconds=1)
 
 
 def sweeper(db: Db, now: datetime, since: datetime | None) -> Probes:
-    return Probes(db, Signals(db), since=lambda: since, now=lambda: now)
+    return Probes(db, Signals(db), GivenClock(lambda: now, lambda: since))
 
 
 async def holders(db: Db) -> set[object]:
@@ -75,7 +76,7 @@ class Fleet:
         self.one = one
         self.other = other
         self._now = NOW
-        self._sweeper = Probes(db, Signals(db), since=lambda: NOW - HOUR, now=lambda: self._now)
+        self._sweeper = Probes(db, Signals(db), GivenClock(lambda: self._now, lambda: NOW - HOUR))
 
     async def turn(self, second: int) -> None:
         self._now = NOW + second * SECOND
@@ -156,7 +157,9 @@ async def test_two_collectors_whose_machines_clocks_differ_leave_the_probes_alon
         await clock.turn()
     one, other = await connect(db, "local", now=behind.now()), await connect(db, "local", now=right.now())
     await place(db, 20, right.now())
-    sweepers = [Probes(db, Signals(db), since=lambda: NOW - HOUR, now=clock.now) for clock in (behind, right)]
+    sweepers = [
+        Probes(db, Signals(db), GivenClock(clock.now, lambda: NOW - HOUR)) for clock in (behind, right)
+    ]
     held = await fetch(db, "SELECT monitor, probe_id FROM states ORDER BY 1")
     for half in range(1, 41):
         elapsed_us = half * 500_000

@@ -16,6 +16,7 @@ from collector.probes.jobs.probes import Probes
 from collector.probes.service.assignments import hand_over, place, rebalance
 from collector.probes.storage import probes
 from shared.clock import utc_now
+from tests.clocks import GivenClock
 from tests.probes.ground import connect, fetch, make_monitors, make_team, sign
 
 pytestmark = pytest.mark.races
@@ -279,7 +280,7 @@ async def test_ten_thousand_monitors_move_in_as_many_statements_as_a_hundred(db:
 
 async def test_the_sweeper_rebalances_when_who_is_there_changes_and_only_then(db: Db, monitor: int) -> None:
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), since=lambda: NOW, now=lambda: clock[0])
+    sweeper = Probes(db, Signals(db), GivenClock(lambda: clock[0], lambda: NOW))
     await placed(db, monitor, ["eu"])
     eu = await connect(db, "eu", now=NOW)
     await sweeper.turn()
@@ -306,7 +307,7 @@ async def test_after_its_start_a_collector_gives_silent_probes_time_to_come_back
     await fetch(db, "UPDATE states SET probe_id = $1, assignment = 1", lost)
     other = await connect(db, "eu", now=NOW)
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), since=lambda: NOW, now=lambda: clock[0])
+    sweeper = Probes(db, Signals(db), GivenClock(lambda: clock[0], lambda: NOW))
 
     await sweeper.turn()
     assert (await states(db, monitor))["eu"][0] == lost
@@ -322,7 +323,7 @@ async def test_a_collector_that_could_not_listen_for_a_while_gives_them_time_aga
     lost = await connect(db, "eu", now=NOW)
     await placed(db, monitor, ["eu"])
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), since=lambda: NOW - timedelta(hours=1), now=lambda: clock[0])
+    sweeper = Probes(db, Signals(db), GivenClock(lambda: clock[0], lambda: NOW - timedelta(hours=1)))
     await sweeper.turn()
 
     clock[0] = back = NOW + timedelta(minutes=1)
@@ -386,7 +387,7 @@ async def test_a_probe_that_does_not_let_go_in_time_loses_it_anyway(db: Db, moni
     new = await connect(db, "eu", now=NOW)
     await fetch(db, "UPDATE probes SET draining_at = now() WHERE probe_id = $1", old)
     clock = [NOW]
-    sweeper = Probes(db, Signals(db), since=lambda: NOW - timedelta(hours=1), now=lambda: clock[0])
+    sweeper = Probes(db, Signals(db), GivenClock(lambda: clock[0], lambda: NOW - timedelta(hours=1)))
     await sweeper.turn()
     assert (await states(db, monitor))["eu"][0] == old
 
