@@ -6,42 +6,41 @@ from typing import Any, Final
 
 from collector import event_payloads as payloads
 from collector import event_payloads_web3 as payloads_web3
-from collector.events.core import events
+from collector.events.core.kinds import CHANGES, INCIDENTS, EventKind
 from collector.http.openapi.models import Named, Schema, answer
 from collector.http.openapi.parts import Operation, one_of, query, text
 
 TAG = "Events"
-TEST: Final = "test"
-PAYLOADS: Final[Mapping[str, type]] = {
-    events.DOWN: payloads.MonitorDownEvent,
-    events.UP: payloads.MonitorUpEvent,
-    **dict.fromkeys(sorted(events.CHANGES), payloads.MonitorChangeEvent),
-    events.DEGRADED: payloads.MonitorDegradedEvent,
-    events.FLAPPING: payloads.MonitorFlappingEvent,
-    events.UNMEASURED: payloads.MonitorUnmeasuredEvent,
-    events.MEASURED: payloads.MonitorMeasuredEvent,
-    **dict.fromkeys(sorted(events.INCIDENTS), payloads.IncidentEvent),
-    events.ALERT_FIRED: payloads.AlertEvent,
-    events.ALERT_RECOVERED: payloads.AlertEvent,
-    events.ALERT_ESCALATED: payloads.AlertEvent,
-    events.CERTIFICATE_EXPIRING: payloads.CertificateExpiringEvent,
-    events.PROBE_OFFLINE: payloads.ProbeOfflineEvent,
-    events.PROBE_ONLINE: payloads.ProbeOnlineEvent,
-    events.CHANNEL_FAILING: payloads.ChannelEvent,
-    events.CHANNEL_RECOVERED: payloads.ChannelEvent,
-    events.MAINTENANCE_STARTED: payloads.MaintenanceEvent,
-    events.MAINTENANCE_ENDED: payloads.MaintenanceEvent,
-    events.PAGE_PUBLISHED: payloads.PageIncidentEvent,
-    events.PAGE_UPDATED: payloads.PageIncidentEvent,
-    events.WEB3_GAS: payloads_web3.GasEvent,
-    events.WEB3_ALERT: payloads_web3.ChainAlertEvent,
-    events.WEB3_EVENT: payloads_web3.ChainLogEvent,
-    TEST: payloads.TestEvent,
+PAYLOADS: Final[Mapping[EventKind, type]] = {
+    EventKind.MONITOR_DOWN: payloads.MonitorDownEvent,
+    EventKind.MONITOR_UP: payloads.MonitorUpEvent,
+    **dict.fromkeys(sorted(CHANGES), payloads.MonitorChangeEvent),
+    EventKind.MONITOR_DEGRADED: payloads.MonitorDegradedEvent,
+    EventKind.MONITOR_FLAPPING: payloads.MonitorFlappingEvent,
+    EventKind.MONITOR_UNMEASURED: payloads.MonitorUnmeasuredEvent,
+    EventKind.MONITOR_MEASURED: payloads.MonitorMeasuredEvent,
+    **dict.fromkeys(sorted(INCIDENTS), payloads.IncidentEvent),
+    EventKind.ALERT_FIRED: payloads.AlertEvent,
+    EventKind.ALERT_RECOVERED: payloads.AlertEvent,
+    EventKind.ALERT_ESCALATED: payloads.AlertEvent,
+    EventKind.CERTIFICATE_EXPIRING: payloads.CertificateExpiringEvent,
+    EventKind.PROBE_OFFLINE: payloads.ProbeOfflineEvent,
+    EventKind.PROBE_ONLINE: payloads.ProbeOnlineEvent,
+    EventKind.CHANNEL_FAILING: payloads.ChannelEvent,
+    EventKind.CHANNEL_RECOVERED: payloads.ChannelEvent,
+    EventKind.MAINTENANCE_STARTED: payloads.MaintenanceEvent,
+    EventKind.MAINTENANCE_ENDED: payloads.MaintenanceEvent,
+    EventKind.PAGE_PUBLISHED: payloads.PageIncidentEvent,
+    EventKind.PAGE_UPDATED: payloads.PageIncidentEvent,
+    EventKind.WEB3_GAS: payloads_web3.GasEvent,
+    EventKind.WEB3_ALERT: payloads_web3.ChainAlertEvent,
+    EventKind.WEB3_EVENT: payloads_web3.ChainLogEvent,
+    EventKind.TEST: payloads.TestEvent,
 }
 
 
 def _named(cls: type) -> Named:
-    kinds = [kind for kind, one in PAYLOADS.items() if one is cls]
+    kinds = [kind.value for kind, payload in PAYLOADS.items() if payload is cls]
     return Named(cls.__name__, partial(_with_kind, answer(cls, cls.__name__), kinds))
 
 
@@ -59,7 +58,7 @@ _SCHEMAS: Final = {cls: _named(cls) for cls in PAYLOADS.values()}
 EVENT: Final = one_of(
     "Event",
     "event",
-    {kind: _SCHEMAS[cls] for kind, cls in PAYLOADS.items()},
+    {kind.value: _SCHEMAS[cls] for kind, cls in PAYLOADS.items()},
     "What happened: `event` says what kind.",
 )
 _HEADERS: Final = {
@@ -74,7 +73,7 @@ _HEADERS: Final = {
 def webhooks() -> dict[str, Any]:
     """The payloads of webhook channels, by event kind."""
     return {
-        kind: {"post": _webhook(kind, cls)} for kind, cls in PAYLOADS.items() if kind not in events.CHANGES
+        kind.value: {"post": _webhook(kind, cls)} for kind, cls in PAYLOADS.items() if kind not in CHANGES
     }
 
 

@@ -18,7 +18,7 @@ from collector.evaluation.core.holds import Allowed
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
 from collector.evaluation.storage.states import Located
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.notifications.storage.channels import Addressee
@@ -226,7 +226,7 @@ def _notify(
 ) -> Alert:
     rule, one = applied.rule, seen.one
     escalates = action is AlertAction.ESCALATE
-    kind = payloads.ALERT_ESCALATED if escalates else payloads.ALERT_FIRED
+    kind = EventKind.ALERT_ESCALATED if escalates else EventKind.ALERT_FIRED
     webhooks = escalates or not notices.is_told_anyway(alert, applied.conditions)
     wanted = rule.escalate_to if escalates else rule.channels
     channels = notices.addressed(wanted, seen.channels, kind, one.id, webhooks=webhooks)
@@ -249,14 +249,19 @@ def _recovered(
     after = replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None)
     if alert.notified_at is not None:
         quiet = applied is not None and not applied.rule.notify_on_recovery
-        kind = payloads.ALERT_RECOVERED
+        kind = EventKind.ALERT_RECOVERED
         channels = notices.addressed(() if quiet else alert.told, seen.channels, kind, seen.one.id)
         writes.events.append(_event(seen, kind, after, channels, now))
     return after
 
 
 def _event(
-    seen: MonitorSnapshot, kind: str, alert: Alert, channels: Sequence[UUID], now: datetime, message: str = ""
+    seen: MonitorSnapshot,
+    kind: EventKind,
+    alert: Alert,
+    channels: Sequence[UUID],
+    now: datetime,
+    message: str = "",
 ) -> Event:
     one = seen.one
     monitor = event_writer.about(one, down=one.down)

@@ -12,7 +12,7 @@ from collector.evaluation.storage import certificates, locked_monitors
 from collector.evaluation.storage.certificates import Graver
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.suppression import Surroundings, as_decided
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
@@ -144,7 +144,7 @@ def _record(
     if change is not None:
         about = event_writer.about(locked, down=decision.down)
         writes.actions.append(
-            event_writer.SystemAction(team, incident.id, f"{payloads.INCIDENT}.{change}", locked.id, about)
+            event_writer.SystemAction(team, incident.id, EventKind(f"incident.{change}"), locked.id, about)
         )
 
 

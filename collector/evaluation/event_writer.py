@@ -10,6 +10,7 @@ from collector.evaluation.core.decision import Announcement
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
@@ -34,7 +35,7 @@ class SystemAction:
 
     team_id: int
     incident_id: UUID
-    kind: str
+    kind: EventKind
     stream_id: UUID
     about: Mapping[str, Any]
 
@@ -85,7 +86,7 @@ def event(
 
 
 def notice(
-    locked: LockedMonitor, kind: str, places: Sequence[Located], *, begins: bool, now: datetime
+    locked: LockedMonitor, kind: EventKind, places: Sequence[Located], *, begins: bool, now: datetime
 ) -> Event:
     """Build monitor.degraded or monitor.flapping."""
     states = [located(place, bad=place.state.failing) for place in places]
@@ -155,7 +156,7 @@ def by_hand(
     now: datetime,
 ) -> Event:
     """Build the event of a user's action on an incident: ``created``, ...; *monitor* if it exists."""
-    kind = f"{payloads.INCIDENT}.{action}"
+    kind = EventKind(f"incident.{action}")
     payload = payloads.incident(
         kind,
         shown_in_events(incident, now),
@@ -173,12 +174,12 @@ def held_by_parent(team_id: int, incident_id: UUID, parent: str) -> NewTimelineE
     return NewTimelineEntry(team_id, incident_id, TimelineType.PARENT_DOWN, f"Held while {parent} is down")
 
 
-def change(kind: str, monitor: Monitor, now: datetime) -> Event:
-    """Build one of `core.events.CHANGES`; *monitor*: as the change left it, or as it was when deleted.
+def change(kind: EventKind, monitor: Monitor, now: datetime) -> Event:
+    """Build one of `core.kinds.CHANGES`; *monitor*: as the change left it, or as it was when deleted.
 
     Append it as the last action of the transaction: the team's other events wait for its end.
     """
-    part = of_row(monitor, _DELETED if kind == payloads.DELETED else _standing(monitor))
+    part = of_row(monitor, _DELETED if kind == EventKind.MONITOR_DELETED else _standing(monitor))
     return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, part, now))
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 from aiohttp import hdrs, web
 
-from collector.events.core.events import CHANGES, DELIVERED
+from collector.events.core.kinds import CHANGES, DELIVERED
 from collector.events.stream import Following, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
 from collector.http.context import context_of

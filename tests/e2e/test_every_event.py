@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from collector.events.core.events import DELIVERED
+from collector.events.core.kinds import DELIVERED
 from shared.clock import iso, utc_now
 from tests.e2e.product import Caller, eventually, running
 from tests.receiver import Receiver, answer, receiving

@@ -13,7 +13,7 @@ from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.evaluation import event_writer
 from collector.evaluation.storage import states
 from collector.evaluation.storage.states import Located
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.incidents.storage import reads
@@ -119,7 +119,7 @@ async def _recovered(
     rule = await rules.get(tx, alert.team_id, alert.rule_id)
     quiet = rule is not None and not rule.notify_on_recovery
     known = {one.id: one for one in await channels.addressees(tx, [alert.team_id])}
-    kind = payloads.ALERT_RECOVERED
+    kind = EventKind.ALERT_RECOVERED
     wanted = notices.addressed(() if quiet else alert.told, known, kind, alert.monitor_id)
     about = event_writer.of_row(monitor, standing)
     incident = await table.told_incident(tx, alert)

@@ -12,6 +12,7 @@ from collector.evaluation.event_writer import located
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage.events import Event
 from collector.notifications.storage.channels import Addressee
@@ -31,7 +32,7 @@ def is_told_anyway(alert: Alert, conditions: Conditions) -> bool:
 def addressed(
     wanted: Iterable[UUID],
     channels: Mapping[UUID, Addressee],
-    kind: str,
+    kind: EventKind,
     monitor_id: UUID,
     *,
     webhooks: bool = True,
@@ -50,7 +51,7 @@ def addressed(
 
 
 def event(
-    kind: str,
+    kind: EventKind,
     alert: Alert,
     monitor: Mapping[str, Any],
     severity: str,

@@ -9,7 +9,7 @@ from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holdi
 from collector.evaluation.storage import locked_monitors, resolved_while_down
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.suppression import Surroundings, as_decided, surroundings
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import NewTimelineEntry
@@ -18,7 +18,7 @@ from collector.platform.clock import Clock
 from collector.platform.storage.db import Db, Tx
 
 _AT_ONCE = 100
-_KIND = f"{payloads.INCIDENT}.reopened"
+_KIND = EventKind.INCIDENT_REOPENED
 _WHY = "Still down 10 minutes after it was resolved"
 
 

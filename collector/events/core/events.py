@@ -7,66 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from collector.events.core.downtime import formatted
+from collector.events.core.kinds import EventKind
 from shared import ids
 from shared.clock import iso
-
-DOWN = "monitor.down"
-UP = "monitor.up"
-CREATED = "monitor.created"
-UPDATED = "monitor.updated"
-PAUSED = "monitor.paused"
-RESUMED = "monitor.resumed"
-DELETED = "monitor.deleted"
-DEGRADED = "monitor.degraded"
-FLAPPING = "monitor.flapping"
-UNMEASURED = "monitor.unmeasured"
-MEASURED = "monitor.measured"
-# The prefix of events about an incident itself: incident.created, ...
-INCIDENT = "incident"
-INCIDENTS = frozenset(
-    f"{INCIDENT}.{action}" for action in ("created", "acknowledged", "resolved", "reopened", "note_added")
-)
-PROBE_OFFLINE = "probe.offline"
-PROBE_ONLINE = "probe.online"
-CHANNEL_FAILING = "channel.failing"
-CHANNEL_RECOVERED = "channel.recovered"
-ALERT_FIRED = "alert.fired"
-ALERT_RECOVERED = "alert.recovered"
-ALERT_ESCALATED = "alert.escalated"
-CERTIFICATE_EXPIRING = "certificate.expiring"
-MAINTENANCE_STARTED = "maintenance.started"
-MAINTENANCE_ENDED = "maintenance.ended"
-PAGE_PUBLISHED = "status_page.incident.published"
-PAGE_UPDATED = "status_page.incident.updated"
-WEB3_GAS = "web3.gas.alert"
-WEB3_ALERT = "web3.alert"
-WEB3_EVENT = "web3.event"
-TEST = "test"
-# The kinds that channels can receive.
-DELIVERED = INCIDENTS | {
-    DOWN,
-    UP,
-    DEGRADED,
-    FLAPPING,
-    UNMEASURED,
-    MEASURED,
-    WEB3_GAS,
-    WEB3_ALERT,
-    WEB3_EVENT,
-    ALERT_FIRED,
-    ALERT_RECOVERED,
-    ALERT_ESCALATED,
-    CERTIFICATE_EXPIRING,
-    PROBE_OFFLINE,
-    PROBE_ONLINE,
-    MAINTENANCE_STARTED,
-    MAINTENANCE_ENDED,
-    PAGE_PUBLISHED,
-    PAGE_UPDATED,
-    TEST,
-}
-# Only for followers of the stream of events; no channel receives them, whatever its subscription.
-CHANGES = frozenset({CREATED, UPDATED, PAUSED, RESUMED, DELETED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +35,7 @@ def body(fact: Fact, public_url: str) -> dict[str, Any]:
     }
 
 
-def change(kind: str, monitor: dict[str, Any], now: datetime) -> dict[str, Any]:
+def change(kind: EventKind, monitor: dict[str, Any], now: datetime) -> dict[str, Any]:
     """Build the payload of a change; *kind*: one of CHANGES; *monitor*: as it is after the change."""
     return {"event": kind, "timestamp": iso(now), "monitor": monitor}
 
@@ -114,7 +57,7 @@ def down(
 ) -> dict[str, Any]:
     """Build monitor.down; *failures*: failed checks since the last good one, over all locations."""
     return {
-        "event": DOWN,
+        "event": EventKind.MONITOR_DOWN,
         "timestamp": iso(now),
         "monitor": monitor,
         "incident": {
@@ -132,7 +75,7 @@ def up(
 ) -> dict[str, Any]:
     """Build monitor.up; *downtime_s*: seconds of all open spans of the incident."""
     return {
-        "event": UP,
+        "event": EventKind.MONITOR_UP,
         "timestamp": iso(now),
         "monitor": monitor,
         "incident": {
@@ -160,13 +103,18 @@ def probe_part(
 
 def probe_offline(probe: dict[str, Any], *, affected: int, now: datetime) -> dict[str, Any]:
     """Build probe.offline; *affected*: how many of the team's monitors no other probe checks instead."""
-    return {"event": PROBE_OFFLINE, "timestamp": iso(now), "probe": probe, "affectedMonitors": affected}
+    return {
+        "event": EventKind.PROBE_OFFLINE,
+        "timestamp": iso(now),
+        "probe": probe,
+        "affectedMonitors": affected,
+    }
 
 
 def probe_online(probe: dict[str, Any], *, offline_since: datetime, now: datetime) -> dict[str, Any]:
     """Build probe.online; *offline_since*: when it was declared offline."""
     return {
-        "event": PROBE_ONLINE,
+        "event": EventKind.PROBE_ONLINE,
         "timestamp": iso(now),
         "probe": probe,
         "offlineSince": iso(offline_since),
@@ -174,7 +122,7 @@ def probe_online(probe: dict[str, Any], *, offline_since: datetime, now: datetim
 
 
 def incident(
-    kind: str,
+    kind: EventKind,
     shown: Mapping[str, Any],
     actor: Mapping[str, Any],
     *,
@@ -194,7 +142,12 @@ def incident(
 
 
 def notice(
-    kind: str, monitor: Mapping[str, Any], states: Sequence[Mapping[str, Any]], *, begins: bool, now: datetime
+    kind: EventKind,
+    monitor: Mapping[str, Any],
+    states: Sequence[Mapping[str, Any]],
+    *,
+    begins: bool,
+    now: datetime,
 ) -> dict[str, Any]:
     """Build monitor.degraded or monitor.flapping, which begins or ends; *states* of its locations."""
     return {
@@ -207,7 +160,7 @@ def notice(
 
 
 def alert(
-    kind: str,
+    kind: EventKind,
     monitor: Mapping[str, Any],
     fired: Mapping[str, Any],
     *,
@@ -227,7 +180,7 @@ def alert(
 
 
 def channel(
-    kind: str, *, id_: Any, name: str, type_: str, since: datetime, error: str, now: datetime
+    kind: EventKind, *, id_: Any, name: str, type_: str, since: datetime, error: str, now: datetime
 ) -> dict[str, Any]:
     """Build channel.failing or channel.recovered; *since*: when it began to fail, *error*: the last one."""
     part = {"id": ids.show("chan", id_), "name": name, "type": type_, "failingSince": iso(since)}
@@ -245,7 +198,7 @@ def certificate(
 ) -> dict[str, Any]:
     """Build certificate.expiring: fewer than *expiry_days* are left; *incident*: its id and severity."""
     return {
-        "event": CERTIFICATE_EXPIRING,
+        "event": EventKind.CERTIFICATE_EXPIRING,
         "timestamp": iso(now),
         "monitor": dict(monitor),
         "certificate": {"endsAt": iso(ends_at), "daysLeft": days_left, "expiryDays": expiry_days},
@@ -261,7 +214,7 @@ def measurement(
     *error*: of the newest unknown check.
     """
     payload = {
-        "event": MEASURED if measured else UNMEASURED,
+        "event": EventKind.MONITOR_MEASURED if measured else EventKind.MONITOR_UNMEASURED,
         "timestamp": iso(now),
         "monitor": dict(monitor),
         "notMeasuredSince": iso(since),
@@ -269,13 +222,18 @@ def measurement(
     return payload if measured else {**payload, "lastError": error}
 
 
-def maintenance(kind: str, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
+def maintenance(kind: EventKind, window: Mapping[str, Any], *, now: datetime) -> dict[str, Any]:
     """Build the event of a maintenance window's start or end; *window*: its part."""
     return {"event": kind, "timestamp": iso(now), "maintenanceWindow": dict(window)}
 
 
 def page_incident(
-    kind: str, page: Mapping[str, Any], shown: Mapping[str, Any], actor: Mapping[str, Any], *, now: datetime
+    kind: EventKind,
+    page: Mapping[str, Any],
+    shown: Mapping[str, Any],
+    actor: Mapping[str, Any],
+    *,
+    now: datetime,
 ) -> dict[str, Any]:
     """Build the event of an incident's publication on a status page; *page*: its id, name and slug."""
     return {
@@ -292,13 +250,13 @@ def _in_json(shown: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _links(fact: Fact, public_url: str) -> dict[str, str]:
-    if fact.kind in {PROBE_OFFLINE, PROBE_ONLINE}:
+    if fact.kind in {EventKind.PROBE_OFFLINE, EventKind.PROBE_ONLINE}:
         return {"probe": f"{public_url}/probes/{ids.show('prb', fact.stream_id)}"}
-    if fact.kind in {CHANNEL_FAILING, CHANNEL_RECOVERED}:
+    if fact.kind in {EventKind.CHANNEL_FAILING, EventKind.CHANNEL_RECOVERED}:
         return {"channel": f"{public_url}/alert-channels/{ids.show('chan', fact.stream_id)}"}
-    if fact.kind in {MAINTENANCE_STARTED, MAINTENANCE_ENDED}:
+    if fact.kind in {EventKind.MAINTENANCE_STARTED, EventKind.MAINTENANCE_ENDED}:
         return {"maintenanceWindow": f"{public_url}/maintenance-windows/{ids.show('mw', fact.stream_id)}"}
-    if fact.kind in {PAGE_PUBLISHED, PAGE_UPDATED}:
+    if fact.kind in {EventKind.PAGE_PUBLISHED, EventKind.PAGE_UPDATED}:
         return {"statusPage": f"{public_url}/status/{fact.payload['statusPage']['slug']}"}
     links = {}
     # An incident without a monitor has a stream of its own.

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from collector.events.core.events import CHANGES
+from collector.events.core.kinds import CHANGES
 
 DEFAULT_EVENTS = ("monitor.down", "monitor.up", "web3.*")
 # Events that belong to no monitor are sent regardless of a channel's monitor filter.

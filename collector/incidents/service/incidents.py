@@ -7,7 +7,8 @@ from uuid import UUID
 
 import orjson
 
-from collector.events.core import downtime, events
+from collector.events.core import downtime
+from collector.events.core.kinds import CHANGES
 from collector.incidents.answers import IncidentAnswer
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.storage import reads
@@ -65,7 +66,7 @@ async def notifications(db: Db, team_id: int, incident: Incident) -> list[Delive
     """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
-        found = await explain_reads.told(tx, team_id, stream, sorted(events.CHANGES), _EVENTS, _CHANNELS)
+        found = await explain_reads.told(tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS)
     until = None if incident.resolved_at is None else incident.resolved_at + _AFTER
     return [one for one in found if one.at >= incident.created_at and (until is None or one.at <= until)]
 

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.maintenance.storage import news as table
@@ -42,7 +43,7 @@ async def _begun(tx: Tx, now: datetime) -> list[Event]:
     shown = [_shown(one) for one in found]
     mine = await table.note(tx, found, shown) if found else set()
     return [
-        _event(one, payloads.MAINTENANCE_STARTED, part, now)
+        _event(one, EventKind.MAINTENANCE_STARTED, part, now)
         for one, part in zip(found, shown, strict=True)
         if (one.team_id, one.window_id) in mine
     ]
@@ -50,12 +51,12 @@ async def _begun(tx: Tx, now: datetime) -> list[Event]:
 
 async def _over(tx: Tx, now: datetime) -> list[Event]:
     return [
-        _event(one, payloads.MAINTENANCE_ENDED, {**one.shown, "endsAt": iso(one.ended_at)}, now)
+        _event(one, EventKind.MAINTENANCE_ENDED, {**one.shown, "endsAt": iso(one.ended_at)}, now)
         for one in await table.over(tx, now, _AT_ONCE)
     ]
 
 
-def _event(one: Begun | EndedWindow, kind: str, shown: dict[str, Any], now: datetime) -> Event:
+def _event(one: Begun | EndedWindow, kind: EventKind, shown: dict[str, Any], now: datetime) -> Event:
     return Event(one.team_id, one.window_id, kind, payloads.maintenance(kind, shown, now=now))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 from collector.evaluation import event_writer
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.monitors.service import fields, parents, receivers
 from collector.monitors.service.columns import columns, locations
@@ -84,7 +84,7 @@ async def create_all(
     named = {ids.show("mon", each.id): each.name for each in created}
     await audit.record_created(tx, context.who or system(team_id), "monitor", named)
     # Last: the team's other transactions wait for its next position.
-    announced = [event_writer.change(payloads.CREATED, each, now) for each in created]
+    announced = [event_writer.change(EventKind.MONITOR_CREATED, each, now) for each in created]
     if context.later is None:
         await events.append_all(tx, announced, now)
     else:

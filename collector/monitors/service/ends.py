@@ -5,7 +5,7 @@ from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.history.storage import deleted
@@ -58,7 +58,7 @@ async def delete(
         ended = await followers.end(tx, monitor, incident, now)
         resolved = await _resolved(tx, monitor, incident, now)
         await events.append_all(
-            tx, [*ended, *resolved, event_writer.change(payloads.DELETED, monitor, now)], now
+            tx, [*ended, *resolved, event_writer.change(EventKind.MONITOR_DELETED, monitor, now)], now
         )
         return monitor.monitor
 
@@ -76,7 +76,7 @@ async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, n
     if incident is None or incident.resolved_at is not None:
         return []
     about = event_writer.of_row(monitor, _DELETED)
-    kind = f"{payloads.INCIDENT}.resolved"
+    kind = EventKind.INCIDENT_RESOLVED
     done = event_writer.SystemAction(monitor.team_id, incident.id, kind, monitor.id, about)
     return await event_writer.system_actions(tx, [done], now)
 

@@ -10,7 +10,7 @@ from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.states import Located
 from collector.evaluation.suppression import as_decided, surroundings
-from collector.events.core import events
+from collector.events.core.kinds import CHANGES, INCIDENTS, EventKind
 from collector.events.core.subscriptions import is_subscribed
 from collector.history.storage import result_reads
 from collector.history.storage.result_reads import Result, ResultFilter
@@ -25,7 +25,7 @@ from shared.errors import NotFound
 _RESULTS = 10
 _EVENTS = 5
 # Kinds that do not announce its state.
-_NO_NEWS = sorted(events.CHANGES | events.INCIDENTS)
+_NO_NEWS = sorted(CHANGES | INCIDENTS)
 _CHANNELS = 100
 _RANGE = timedelta(days=7)
 # A probe's clock may be ahead.
@@ -75,7 +75,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             parents,
             results,
             await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
-            any(is_subscribed(one.events, one.monitors, events.DOWN, shown) for one in listening),
+            any(is_subscribed(one.events, one.monitors, EventKind.MONITOR_DOWN, shown) for one in listening),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from collector.evaluation import event_writer
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events, timeline
 from collector.history.storage import monitor_stats
 from collector.incidents.storage import monitor_incidents
@@ -94,7 +94,7 @@ async def pause(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is None:
             await record(tx, means.who, "pause", after)
-            await _tell(tx, means, payloads.PAUSED, after, now)
+            await _tell(tx, means, EventKind.MONITOR_PAUSED, after, now)
         return after
 
     return await _run(means, work)
@@ -115,7 +115,7 @@ async def resume(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
         after = _found(await table.get(tx, team_id, id_))
         if before.paused_at is not None:
             await record(tx, means.who, "resume", after)
-            await _tell(tx, means, payloads.RESUMED, after, now)
+            await _tell(tx, means, EventKind.MONITOR_RESUMED, after, now)
         return after
 
     return await _run(means, work)
@@ -177,7 +177,7 @@ async def _revised(
     if named:
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
-        await _tell(tx, means, payloads.UPDATED, after, now)
+        await _tell(tx, means, EventKind.MONITOR_UPDATED, after, now)
     return SavedMonitor(after, [*wish.said(), *placed])
 
 
@@ -190,7 +190,7 @@ async def record(
     await audit.record(tx, by, action, "monitor", shown, name=monitor.name, fields=fields)
 
 
-async def _tell(tx: Tx, means: ServiceContext, kind: str, monitor: Monitor, now: datetime) -> None:
+async def _tell(tx: Tx, means: ServiceContext, kind: EventKind, monitor: Monitor, now: datetime) -> None:
     """Append the event. Last: the team's other transactions wait for its next position."""
     event = event_writer.change(kind, monitor, now)
     if means.later is None:

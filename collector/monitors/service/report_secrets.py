@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.evaluation import event_writer
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.metrics.service import series
 from collector.monitors.answers import ReportTarget
@@ -84,7 +84,7 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
         after = _reporting(await table.get(tx, team_id, id_))
         await receivers.keep_changed(tx, after, kind, now)
         await record(tx, means.who, "rotate-key", after)
-        await events.append_all(tx, [event_writer.change(payloads.UPDATED, after, now)], now)
+        await events.append_all(tx, [event_writer.change(EventKind.MONITOR_UPDATED, after, now)], now)
         return after
 
     return await giving_way(means.db, work)

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from annotated_types import MaxLen, MinLen, Predicate
 
+from collector.events.core.kinds import EventKind
 from collector.history.core.phase import Phase
 from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
 from collector.notifications.channels._policy import PATIENT
@@ -19,7 +20,7 @@ from collector.platform.transport import Transport
 from shared.kinds.fields import Says, Secret
 
 _PRIORITIES = {"critical": "P1", "high": "P2", "medium": "P3", "low": "P4"}
-_NOTED = "incident.note_added"
+_NOTED = EventKind.INCIDENT_NOTE_ADDED
 _MAX_MESSAGE = 130
 _MAX_ALIAS = 512
 _MAX_DESCRIPTION = 15_000

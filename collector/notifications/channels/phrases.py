@@ -3,49 +3,51 @@
 from collections.abc import Mapping
 from typing import Final
 
+from collector.events.core.kinds import EventKind
+
 _THRESHOLD: Final = (
     "{% if phase == 'over' %}Recovered{% elif log.removed %}Taken back{% else %}Alert{% endif %}"
     ": {{ source }}, {{ reason }}"
 )
 
 TITLES: Final[Mapping[str, str]] = {
-    "monitor.down": "Down: {{ monitor.name }}",
-    "monitor.up": (
+    EventKind.MONITOR_DOWN: "Down: {{ monitor.name }}",
+    EventKind.MONITOR_UP: (
         "{% if monitor.status == 'deleted' %}Deleted while down: {{ monitor.name }}"
         "{% else %}Up: {{ monitor.name }}{% if lasted %}, after {{ lasted }}{% endif %}{% endif %}"
     ),
-    "monitor.degraded": (
+    EventKind.MONITOR_DEGRADED: (
         "{% if degraded %}Degraded{% else %}No longer degraded{% endif %}: {{ monitor.name }}"
     ),
-    "monitor.flapping": (
+    EventKind.MONITOR_FLAPPING: (
         "{% if flapping %}Flapping{% else %}No longer flapping{% endif %}: {{ monitor.name }}"
     ),
-    "monitor.unmeasured": "Not measured: {{ monitor.name }}",
-    "monitor.measured": "Measured again: {{ monitor.name }}",
-    "alert.fired": (
+    EventKind.MONITOR_UNMEASURED: "Not measured: {{ monitor.name }}",
+    EventKind.MONITOR_MEASURED: "Measured again: {{ monitor.name }}",
+    EventKind.ALERT_FIRED: (
         "{% if reason %}Alert: {{ source }}, {{ reason }}{% else %}Down: {{ source }}{% endif %}"
     ),
-    "alert.recovered": "Recovered: {{ source }}",
-    "alert.escalated": (
+    EventKind.ALERT_RECOVERED: "Recovered: {{ source }}",
+    EventKind.ALERT_ESCALATED: (
         "Escalation {{ alert.escalation }}: {{ source }}{% if reason %}, {{ reason }}{% endif %}"
     ),
-    "incident.created": "Incident: {{ incident.title or source }}",
-    "incident.acknowledged": "Acknowledged: {{ incident.title or source }}",
-    "incident.resolved": (
+    EventKind.INCIDENT_CREATED: "Incident: {{ incident.title or source }}",
+    EventKind.INCIDENT_ACKNOWLEDGED: "Acknowledged: {{ incident.title or source }}",
+    EventKind.INCIDENT_RESOLVED: (
         "Resolved: {{ incident.title or source }}{% if lasted %}, after {{ lasted }}{% endif %}"
     ),
-    "incident.reopened": "Reopened: {{ incident.title or source }}",
-    "incident.note_added": "Note: {{ incident.title or source }}",
-    "certificate.expiring": "Certificate nears its end: {{ source }}",
-    "probe.offline": "Probe offline: {{ source }}",
-    "probe.online": "Probe online: {{ source }}",
-    "maintenance.started": "Maintenance begins: {{ source }}",
-    "maintenance.ended": "Maintenance is over: {{ source }}",
-    "channel.failing": "Alert channel fails: {{ source }}",
-    "channel.recovered": "Alert channel works again: {{ source }}",
-    "web3.gas.alert": _THRESHOLD,
-    "web3.alert": _THRESHOLD,
-    "web3.event": (
+    EventKind.INCIDENT_REOPENED: "Reopened: {{ incident.title or source }}",
+    EventKind.INCIDENT_NOTE_ADDED: "Note: {{ incident.title or source }}",
+    EventKind.CERTIFICATE_EXPIRING: "Certificate nears its end: {{ source }}",
+    EventKind.PROBE_OFFLINE: "Probe offline: {{ source }}",
+    EventKind.PROBE_ONLINE: "Probe online: {{ source }}",
+    EventKind.MAINTENANCE_STARTED: "Maintenance begins: {{ source }}",
+    EventKind.MAINTENANCE_ENDED: "Maintenance is over: {{ source }}",
+    EventKind.CHANNEL_FAILING: "Alert channel fails: {{ source }}",
+    EventKind.CHANNEL_RECOVERED: "Alert channel works again: {{ source }}",
+    EventKind.WEB3_GAS: _THRESHOLD,
+    EventKind.WEB3_ALERT: _THRESHOLD,
+    EventKind.WEB3_EVENT: (
         "{% if log.removed %}Taken back{% else %}Event{% endif %}: {{ source }}, {{ log.name or 'a log' }}"
     ),
     "test": "Test: alert channel {{ source }}",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from collector.events.core.events import DELIVERED
+from collector.events.core.kinds import DELIVERED
 from collector.events.core.subscriptions import matches
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.core import signature

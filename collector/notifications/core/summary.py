@@ -6,24 +6,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from collector.events.core.downtime import formatted
+from collector.events.core.kinds import EventKind
 from collector.history.core.phase import Phase, text
 from collector.notifications.core import summary_web3 as web3
 
 _PHASES = {
-    "monitor.down": Phase.PROBLEM,
-    "monitor.up": Phase.OVER,
-    "alert.fired": Phase.PROBLEM,
-    "alert.escalated": Phase.PROBLEM,
-    "alert.recovered": Phase.OVER,
-    "incident.created": Phase.PROBLEM,
-    "incident.reopened": Phase.PROBLEM,
-    "incident.acknowledged": Phase.TAKEN,
-    "incident.resolved": Phase.OVER,
-    "certificate.expiring": Phase.PROBLEM,
-    "probe.offline": Phase.PROBLEM,
-    "probe.online": Phase.OVER,
-    "channel.failing": Phase.PROBLEM,
-    "channel.recovered": Phase.OVER,
+    EventKind.MONITOR_DOWN: Phase.PROBLEM,
+    EventKind.MONITOR_UP: Phase.OVER,
+    EventKind.ALERT_FIRED: Phase.PROBLEM,
+    EventKind.ALERT_ESCALATED: Phase.PROBLEM,
+    EventKind.ALERT_RECOVERED: Phase.OVER,
+    EventKind.INCIDENT_CREATED: Phase.PROBLEM,
+    EventKind.INCIDENT_REOPENED: Phase.PROBLEM,
+    EventKind.INCIDENT_ACKNOWLEDGED: Phase.TAKEN,
+    EventKind.INCIDENT_RESOLVED: Phase.OVER,
+    EventKind.CERTIFICATE_EXPIRING: Phase.PROBLEM,
+    EventKind.PROBE_OFFLINE: Phase.PROBLEM,
+    EventKind.PROBE_ONLINE: Phase.OVER,
+    EventKind.CHANNEL_FAILING: Phase.PROBLEM,
+    EventKind.CHANNEL_RECOVERED: Phase.OVER,
     "test": Phase.PROBLEM,
 }
 _SEVERITIES = ("critical", "high", "medium", "low")

@@ -6,6 +6,7 @@ from typing import Final
 import structlog
 
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.notifications.storage import deliveries, faults, monitor_deliveries
 from collector.notifications.storage.faults import ChannelFault
@@ -43,7 +44,7 @@ async def _tell(tx: Tx, news: ChannelFault, now: datetime) -> None:
     shown = ids.show("chan", news.channel_id)
     log.warning("channel works again" if news.works else "channel has failed for an hour", channel=shown)
     listeners = await faults.others(tx, news.team_id, news.channel_id)
-    kind = payloads.CHANNEL_RECOVERED if news.works else payloads.CHANNEL_FAILING
+    kind = EventKind.CHANNEL_RECOVERED if news.works else EventKind.CHANNEL_FAILING
     payload = payloads.channel(
         kind, id_=news.channel_id, name=news.name, type_=news.type, since=news.failing_since,
         error=news.last_error, now=now,

@@ -6,7 +6,7 @@ from itertools import groupby
 from uuid import UUID
 
 from collector.evaluation.storage import rule_triggers
-from collector.events.core.events import INCIDENT
+from collector.events.core.kinds import EventKind
 from collector.events.core.subscriptions import is_subscribed
 from collector.notifications.storage import channels, deliveries, streams
 from collector.notifications.storage.channels import ListeningChannel
@@ -18,7 +18,7 @@ from shared.loop import Bell
 _STREAMS = 1_000
 _EVENTS = 10
 _OF_MONITORS = ("monitor.", "incident.", "web3.")
-_TAKEN = f"{INCIDENT}.acknowledged"
+_TAKEN = EventKind.INCIDENT_ACKNOWLEDGED
 
 
 def _nobody() -> None:

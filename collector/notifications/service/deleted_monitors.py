@@ -5,6 +5,7 @@ from datetime import datetime
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage import events
 from collector.monitors.storage.monitors import Monitor
@@ -23,19 +24,29 @@ async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now:
     await monitor_deliveries.drop(tx, *stream)
     if incident is None or not (notified or monitor.told):
         return
-    await events.append(tx, *stream, payloads.UP, _recovery(monitor, incident, now), now, incident.id)
+    await events.append(
+        tx, *stream, EventKind.MONITOR_UP, _recovery(monitor, incident, now), now, incident.id
+    )
     last = await monitor_deliveries.take(tx, *stream)
     owed = [
         channel
         for channel in listeners
         if channel.id in notified
-        and is_subscribed(channel.events, channel.monitors, payloads.UP, ids.show("mon", monitor.id))
+        and is_subscribed(channel.events, channel.monitors, EventKind.MONITOR_UP, ids.show("mon", monitor.id))
     ]
     if last and owed:
         await deliveries.insert(
             tx,
             [
-                New(monitor.team_id, ids.uuid7(), channel.id, monitor.id, last.sequence, last.id, payloads.UP)
+                New(
+                    monitor.team_id,
+                    ids.uuid7(),
+                    channel.id,
+                    monitor.id,
+                    last.sequence,
+                    last.id,
+                    EventKind.MONITOR_UP,
+                )
                 for channel in owed
             ],
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from collector.events.core.kinds import EventKind
 from collector.platform.storage.db import Tx
 
 
@@ -46,7 +47,7 @@ async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:
         team_id,
         stream_id,
     )
-    return {row["channel_id"] for row in rows if row["kind"] == "monitor.down"}
+    return {row["channel_id"] for row in rows if row["kind"] == EventKind.MONITOR_DOWN}
 
 
 async def drop(tx: Tx, team_id: int, stream_id: UUID) -> None:

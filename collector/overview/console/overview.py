@@ -9,7 +9,7 @@ from aiohttp import web
 
 from collector.console.answers import page
 from collector.console.state import visitor
-from collector.events.core import events
+from collector.events.core.kinds import EventKind
 from collector.http.context import context_of
 from collector.overview.service import overview as service
 from collector.overview.service.overview import Verdict
@@ -18,28 +18,28 @@ from shared import ids
 
 # What happened to the subject, and the colour of it.
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    events.DOWN: ("went down", "bad"),
-    events.UP: ("is up again", "good"),
-    events.DEGRADED: ("is degraded", "warn"),
-    events.FLAPPING: ("is flapping", "warn"),
-    events.UNMEASURED: ("is not measured", "warn"),
-    events.MEASURED: ("is measured again", "good"),
-    events.ALERT_ESCALATED: ("alert escalated", "bad"),
-    events.CERTIFICATE_EXPIRING: ("certificate expires soon", "warn"),
-    events.CHANNEL_FAILING: ("channel fails to deliver", "bad"),
-    events.CHANNEL_RECOVERED: ("channel delivers again", "good"),
-    events.MAINTENANCE_STARTED: ("maintenance started", "info"),
-    events.MAINTENANCE_ENDED: ("maintenance ended", "info"),
-    events.PROBE_OFFLINE: ("probe went offline", "bad"),
-    events.PROBE_ONLINE: ("probe is online again", "good"),
-    events.WEB3_ALERT: ("crossed a threshold", "warn"),
-    "incident.acknowledged": ("incident acknowledged", "info"),
-    "incident.resolved": ("incident resolved", "good"),
-    "incident.reopened": ("incident reopened", "bad"),
+    EventKind.MONITOR_DOWN: ("went down", "bad"),
+    EventKind.MONITOR_UP: ("is up again", "good"),
+    EventKind.MONITOR_DEGRADED: ("is degraded", "warn"),
+    EventKind.MONITOR_FLAPPING: ("is flapping", "warn"),
+    EventKind.MONITOR_UNMEASURED: ("is not measured", "warn"),
+    EventKind.MONITOR_MEASURED: ("is measured again", "good"),
+    EventKind.ALERT_ESCALATED: ("alert escalated", "bad"),
+    EventKind.CERTIFICATE_EXPIRING: ("certificate expires soon", "warn"),
+    EventKind.CHANNEL_FAILING: ("channel fails to deliver", "bad"),
+    EventKind.CHANNEL_RECOVERED: ("channel delivers again", "good"),
+    EventKind.MAINTENANCE_STARTED: ("maintenance started", "info"),
+    EventKind.MAINTENANCE_ENDED: ("maintenance ended", "info"),
+    EventKind.PROBE_OFFLINE: ("probe went offline", "bad"),
+    EventKind.PROBE_ONLINE: ("probe is online again", "good"),
+    EventKind.WEB3_ALERT: ("crossed a threshold", "warn"),
+    EventKind.INCIDENT_ACKNOWLEDGED: ("incident acknowledged", "info"),
+    EventKind.INCIDENT_RESOLVED: ("incident resolved", "good"),
+    EventKind.INCIDENT_REOPENED: ("incident reopened", "bad"),
 }
 _ENDED: Final[Mapping[str, str]] = {
-    events.DEGRADED: "is no longer degraded",
-    events.FLAPPING: "stopped flapping",
+    EventKind.MONITOR_DEGRADED: "is no longer degraded",
+    EventKind.MONITOR_FLAPPING: "stopped flapping",
 }
 _ICONS: Final[Mapping[str, str]] = {"bad": "bell-bad.svg", "warn": "bell-warn.svg"}
 _PAGES: Final[Mapping[str, str]] = {

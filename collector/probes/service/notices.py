@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.storage.db import Tx
@@ -42,7 +43,7 @@ async def _gone(tx: Tx, watched: WatchedProbe, why: PresenceChange, now: datetim
         Event(
             team_id,
             watched.probe_id,
-            payloads.PROBE_OFFLINE,
+            EventKind.PROBE_OFFLINE,
             payloads.probe_offline(about, affected=affected, now=now),
         )
         for team_id, affected in audience.items()
@@ -55,7 +56,7 @@ async def _back(tx: Tx, watched: WatchedProbe, now: datetime) -> list[Event]:
     about = _about(watched, watched.offline or "")
     since = watched.changed_at or now
     payload = payloads.probe_online(about, offline_since=since, now=now)
-    return [Event(team_id, watched.probe_id, payloads.PROBE_ONLINE, payload) for team_id in teams]
+    return [Event(team_id, watched.probe_id, EventKind.PROBE_ONLINE, payload) for team_id in teams]
 
 
 def _about(watched: WatchedProbe, reason: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from collector.events.core.events import PAGE_PUBLISHED, PAGE_UPDATED
+from collector.events.core.kinds import EventKind
 from collector.notifications.channels.message import Message
 from collector.notifications.channels.webhook import Webhook
 from collector.notifications.core.retry import RetryPolicy, next_try
@@ -53,7 +53,7 @@ def _body(letter: Letter, public_url: str) -> dict[str, Any]:
     """Like the event of the same update, without fields that only the team may see."""
     first = letter.occasion in {"published", "planned"}
     return {
-        "event": PAGE_PUBLISHED if first else PAGE_UPDATED,
+        "event": EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,
         "id": ids.show("evt", letter.update_id or letter.id),
         "occasion": letter.occasion,
         "timestamp": letter.at and iso(letter.at),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.platform.access import Actor
 from collector.platform.storage.db import Tx
@@ -45,7 +46,7 @@ async def notify(
 ) -> None:
     """Queue the notifications. Call it last in the transaction: it blocks the team's other events."""
     await news.add(tx, _page_update(before, after, update))
-    kind = payloads.PAGE_UPDATED if before else payloads.PAGE_PUBLISHED
+    kind = EventKind.PAGE_UPDATED if before else EventKind.PAGE_PUBLISHED
     payload = payloads.page_incident(
         kind,
         {"id": ids.show("sp", page.id), "name": page.name, "slug": page.slug},

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from collector.events.core.events import WEB3_ALERT, WEB3_EVENT, WEB3_GAS
+from collector.events.core.kinds import EventKind
 from collector.web3.core.web3 import ChainAlert
 from shared import ids
 from shared.clock import iso
@@ -37,9 +37,14 @@ def crossing(
             "thresholdGwei": _number(said.get("threshold")),
             "message": said.get("message", shown),
         }
-        return {"event": WEB3_GAS, "timestamp": iso(now), "monitor": dict(monitor), "alert": alert_part}
+        return {
+            "event": EventKind.WEB3_GAS,
+            "timestamp": iso(now),
+            "monitor": dict(monitor),
+            "alert": alert_part,
+        }
     return {
-        "event": WEB3_ALERT,
+        "event": EventKind.WEB3_ALERT,
         "timestamp": iso(now),
         "monitor": dict(monitor),
         "alert": _alert(shown, sub_type, said),
@@ -56,12 +61,12 @@ def log(
     head = {"timestamp": iso(now), "monitor": dict(monitor)}
     alert = data.get("alert")
     if alert is None:
-        return {"event": WEB3_EVENT, **head, "log": shown}
+        return {"event": EventKind.WEB3_EVENT, **head, "log": shown}
     alert_part = _alert(alert["type"], sub_type, alert)
     if removed:
         alert_part["type"] += "_removed"
         alert_part["message"] = f"taken back by the chain: {alert_part['message']}"
-    return {"event": WEB3_ALERT, **head, "alert": alert_part, "log": shown}
+    return {"event": EventKind.WEB3_ALERT, **head, "alert": alert_part, "log": shown}
 
 
 def _alert(type_: str, sub_type: str, said: Mapping[str, Any]) -> dict[str, Any]:

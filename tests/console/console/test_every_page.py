@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from collector.console.assets import ASSETS, VERSION
-from collector.events.core.events import DELIVERED
+from collector.events.core.kinds import DELIVERED
 from collector.monitors.console.types import GROUPS
 from collector.notifications.channels import CHANNELS
 from collector.pages import PAGES

@@ -11,7 +11,7 @@ from aiohttp import StreamReader
 
 from collector.console import render
 from collector.events import stream as following
-from collector.events.core.events import CHANGES, DELIVERED
+from collector.events.core.kinds import CHANGES, DELIVERED
 from tests.console.client import Console, visiting
 
 pytestmark = [pytest.mark.oldest, pytest.mark.races]

@@ -13,7 +13,7 @@ import pytest
 from collector.app import _hear
 from collector.evaluation import event_writer
 from collector.events import stream
-from collector.events.core import events as kinds
+from collector.events.core.kinds import CHANGES, EventKind
 from collector.events.storage import events
 from collector.events.stream import Following, Start, StreamFollower
 from collector.monitors.storage import monitors
@@ -183,8 +183,8 @@ async def test_after_the_end_nobody_joins(db: Db, hub: Following) -> None:
         await follow(hub, team)
 
 
-@pytest.mark.parametrize("kind", sorted(kinds.CHANGES))
-async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(CHANGES))
+async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind: EventKind) -> None:
     team = await make_team(db)
     listener = await follow(hub, team)
     await make_monitors(db, team, now=utc_now())
@@ -207,7 +207,7 @@ async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind
             "name": "api",
             "type": "http",
             "url": "https://example.com/",
-            "status": "deleted" if kind == kinds.DELETED else "up",
+            "status": "deleted" if kind == EventKind.MONITOR_DELETED else "up",
         },
         "links": {"monitor": f"{PUBLIC_URL}/monitors/{ids.show('mon', id_)}"},
     }

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from collector.events.core.events import CHANGES
+from collector.events.core.kinds import CHANGES
 from shared import ids
 from shared.clock import iso, utc_now
 from tests.http.client import Api
