@@ -21,7 +21,7 @@ from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
 from collector.monitors.service import monitors as service
 from collector.monitors.service.columns import settings_of
-from collector.monitors.service.reads import WHAT
+from collector.monitors.service.reads import WHAT, Whole
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import kept, masked
 from collector.platform.monitor import MonitorSettings, merge
@@ -34,27 +34,42 @@ from shared.kinds import KINDS, RECEIVING
 # Rarely used fields are collapsed.
 _FIRST: Final = ("name", "interval", "timeout", "locations", "severity", "tags")
 _NEW_TYPE: Final = "http"
+_LONGEST_NAME: Final = 255
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """Show the form of the requested type; the others are one click away."""
+    """Show the form of the requested type, or of a copy of the monitor that ``from`` names."""
+    source = await _named(request, request.query.get("from", ""))
+    if source is not None:
+        return await _copy(request, source)
     asked = request.query.get("type", _NEW_TYPE)
     type_ = asked if asked in KINDS else _NEW_TYPE
     return _drawn(request, type_, {}, {}, {})
+
+
+async def _copy(request: web.Request, source: Monitor) -> web.Response:
+    found = await _whole(request, source, secrets=False)
+    kind = monitor_types.kind_of(source.type, found.config)
+    settings = {**to_json(settings_of(source)), "name": f"Copy of {source.name}"[:_LONGEST_NAME]}
+    return _drawn(
+        request, kind, settings, monitor_types.drawn(found.config), {}, clone=ids.show("mon", source.id)
+    )
 
 
 async def create(request: web.Request) -> web.StreamResponse:
     form = await posted(request)
     type_ = _type(form)
     settings, config = _sent(type_, form)
-    body = {**_said(settings), "type": type_, "config": _said(config)}
+    source = await _named(request, value(form, "clone"))
+    own = _said(config) if source is None else await _with_secrets(request, source, type_, config)
+    body = {**_said(settings), "type": type_, "config": own}
     try:
         saved = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
         )
     except Invalid as fault:
-        return _drawn(request, type_, settings, config, fault.details, status=400)
-    said = " ".join([f"{saved.monitor.name} is watched from now on.", *saved.warnings])
+        return _drawn(request, type_, settings, config, fault.details, status=400, clone=value(form, "clone"))
+    said = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
     return back(request, monitors.path(saved.monitor.id), said)
 
 
@@ -93,15 +108,10 @@ async def test(request: web.Request) -> web.StreamResponse:
     """Check the form's settings once, and show the form again with the outcome."""
     form = await posted(request)
     type_, context, team_id = _type(form), context_of(request), visitor(request).team_id
-    monitor = await _named(request, value(form, "monitor"))
+    monitor, clone = await _named(request, value(form, "monitor")), value(form, "clone")
     settings, config = _sent(type_, form)
-    whole = _said(config)
-    if monitor is not None:
-        found = await reads.one(
-            context.db, context.keyring, team_id, monitor.id, secrets=True, now=context.now()
-        )
-        known = masked(KINDS[type_], found.config)
-        whole = merge(found.config, kept(monitor_types.changes(known, config), found.config))
+    source = monitor or await _named(request, clone)
+    whole = _said(config) if source is None else await _with_secrets(request, source, type_, config)
     try:
         body = {**_said(settings), "type": type_, "config": whole}
         wish = monitor_fields.for_test(body, context.nodes)
@@ -109,10 +119,30 @@ async def test(request: web.Request) -> web.StreamResponse:
             context.db, context.signals, context.keyring, team_id, wish, context.now()
         )
     except Invalid as fault:
-        return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
+        return _drawn(request, type_, settings, config, fault.details, monitor, status=400, clone=clone)
     except Unavailable as fault:
-        return _drawn(request, type_, settings, config, {"test": str(fault)}, monitor, status=503)
-    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested, []))
+        faults = {"test": str(fault)}
+        return _drawn(request, type_, settings, config, faults, monitor, status=503, clone=clone)
+    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested, []), clone=clone)
+
+
+async def _whole(request: web.Request, monitor: Monitor, *, secrets: bool) -> Whole:
+    context = context_of(request)
+    return await reads.one(
+        context.db, context.keyring, visitor(request).team_id, monitor.id, secrets=secrets, now=context.now()
+    )
+
+
+async def _with_secrets(
+    request: web.Request, source: Monitor, type_: str, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the form's *config* with the secrets of *source* where it has their masks."""
+    found = await _whole(request, source, secrets=True)
+    if monitor_types.kind_of(source.type, found.config) != type_:
+        return _said(config)
+    known = {name: one for name, one in found.config.items() if name not in monitor_types.left_out(type_)}
+    shown = masked(KINDS[type_], known)
+    return merge(known, kept(monitor_types.changes(shown, config), known))
 
 
 def _drawn(
@@ -125,6 +155,7 @@ def _drawn(
     *,
     tested: TestedMonitor | None = None,
     status: int = 200,
+    clone: str = "",
 ) -> web.Response:
     kind = KINDS[type_]
     leave_out = monitor_types.left_out(type_)
@@ -148,6 +179,7 @@ def _drawn(
         first=Form(tuple(first[1:]), {}),
         rest=Form(tuple(by_name.values()), {**of_all.faults, **of_kind.faults}),
         tested=tested,
+        clone=clone,
     )
 
 

@@ -61,7 +61,7 @@ def kind_of(type_: str, config: Mapping[str, Any]) -> str:
     return effective(type_, config)
 
 
-def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def shown_settings(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a page shows of *config*, without an ABI, which is too long to read.
 
     Reporting secrets have a section of their own.
