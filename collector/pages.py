@@ -11,7 +11,7 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
-from collector.monitors.console import forms, monitor, monitors, reports
+from collector.monitors.console import checks, forms, monitor, monitors, reports
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
 from collector.platform.access import Permission
@@ -75,6 +75,8 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         reports.rotate,
         like("POST", "/v1/monitors/{id}/rotate-key"),
     ),
+    ConsolePage("POST", "/monitors/{id}/check", monitor.check_now, like("POST", "/v1/monitors/test")),
+    ConsolePage("GET", "/monitors/{id}/results.csv", checks.export, like("GET", "/v1/monitors/{id}/results")),
     ConsolePage("POST", "/monitors/{id}/delete", monitor.delete, like("DELETE", "/v1/monitors/{id}")),
     ConsolePage("GET", "/incidents", incidents.list_, like("GET", "/v1/incidents")),
     ConsolePage("POST", "/incidents", incidents.create, like("POST", "/v1/incidents")),

@@ -210,3 +210,4 @@ _ENV.filters |= {
 _ENV.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
 # A part is rendered without its template's imports, so the macros are global.
 _ENV.globals["ui"] = _ENV.get_template("ui.html.j2").module
+_ENV.globals["plots"] = _ENV.get_template("plots.html.j2").module

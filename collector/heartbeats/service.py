@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
-from collector.heartbeats.core.heartbeat import Ping
+from collector.heartbeats.core.heartbeat import Ping, PingSchedule
 from collector.heartbeats.storage import heartbeats, ping_bodies
 from collector.history.storage.result_reads import Result, ResultCursor
 from collector.monitors.storage import monitors as table
@@ -42,6 +43,33 @@ async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
             _heartbeat(await table.get(tx, team_id, id_))
             raise NotFound(f"{WHAT} not found")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """*last*: the newest ping that ended a run; *next_at*: when the next one is expected, without its grace.
+
+    Both are None before the first ping of a job that may wait for it.
+    """
+
+    plan: PingSchedule
+    last: datetime | None
+    next_at: datetime | None
+
+
+async def expectation(db: Db, monitor: Monitor) -> Expectation | None:
+    """Return when the pings of a monitor came and are expected; None if it takes no pings."""
+    async with db.connection() as tx:
+        found = await heartbeats.of_monitor(tx, monitor.team_id, monitor.id)
+    if found is None:
+        return None
+    base = found.beat.base
+    awaited = base is not None and monitor.paused_at is None
+    return Expectation(
+        found.plan,
+        found.beat.last,
+        base + found.plan.wait_from(base) if awaited and base is not None else None,
+    )
 
 
 async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, str]:

@@ -34,7 +34,7 @@ class FormField:
 
     *checked*: for ``switch`` and ``checks``; *options*: value and label. A ``group`` and ``rows`` have
     *fields* and *rows* below them, ``rows`` also a *blank* one. *finder*: there are more options than these.
-    *repeats*: the field whose text must be repeated here.
+    *repeats*: the field whose text must be repeated here. *example*: shown while it is empty.
     """
 
     name: str
@@ -51,6 +51,7 @@ class FormField:
     shortest: int | None = None
     repeats: str = ""
     unit: str = ""
+    example: str = ""
     fault: str = ""
     autocomplete: str = "off"
     fields: "tuple[FormField, ...]" = ()

@@ -71,6 +71,7 @@ def _field(
         required=_is_required(form, member, typed),
         **_bounds(form),
         unit=words.unit,
+        example=words.example,
         fault=_fault(left, name),
     )
 

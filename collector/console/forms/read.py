@@ -44,7 +44,8 @@ def _value(cls: Any, member: Member, posted: Posted, name: str) -> Any:
         return _ABSENT
     kind = control(cls, member)
     if items is not None and kind in ("checks", "choice"):
-        return [text for text in sent if text]
+        chosen = [text.strip() for text in sent if text.strip()]
+        return chosen if chosen or not form.nullable else None
     return _read(form, kind, sent[-1])
 
 

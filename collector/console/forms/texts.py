@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from collector.console.forms.texts_checks import CHECK_TEXTS
 from collector.console.forms.texts_web3 import WEB3_TEXTS
 from collector.console.forms.value_texts import ValueText
 
@@ -27,6 +28,7 @@ _SPELLED: Final[Mapping[str, str]] = {
 # By the model's name and the field's; a field's name alone applies to every model.
 TEXTS: Final[Mapping[str, ValueText]] = {
     **WEB3_TEXTS,
+    **CHECK_TEXTS,
     "expiresIn": ValueText(
         label="Expires",
         help="Tokens without expiry are easily forgotten.",
@@ -58,8 +60,11 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     ),
     "dependsOn": ValueText(
         label="Depends on",
-        help="Ids of monitors, one per line. Alerts are suppressed while any of them is down.",
-        control="lines",
+        help="Alerts are suppressed while any of these monitors is down.",
+        control="checks",
+    ),
+    "MonitorSettings.locations": ValueText(
+        label="Locations", help="Without a selection: every location that has a probe.", control="checks"
     ),
     "runbookUrl": ValueText(label="Runbook", help="A link included in every alert."),
     "expectedStatus": ValueText(

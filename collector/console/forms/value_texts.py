@@ -10,7 +10,7 @@ from collector.console.forms.fields import Control
 class ValueText:
     """*none*: what an empty choice means; *words*: the choices' labels, where they differ from their names.
 
-    *control*: overrides the control of the type.
+    *control*: overrides the control of the type. *example*: shown in an empty field.
     """
 
     label: str
@@ -19,3 +19,4 @@ class ValueText:
     none: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
     control: Control | None = None
+    example: str = ""

@@ -132,6 +132,14 @@ async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
     return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
+async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> Heartbeat | None:
+    """Return the heartbeat of a monitor, not locked; None if it is none."""
+    row = await tx.fetchrow(
+        f"SELECT {_COLUMNS} FROM heartbeats h WHERE h.team_id = $1 AND h.id = $2", team_id, id_
+    )
+    return None if row is None else _read(row)
+
+
 async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
     """Return the heartbeats with these keys, locked in the order of their keys."""
     rows = await tx.fetch(

@@ -59,5 +59,22 @@ async def leave(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
     )
 
 
+async def between(
+    tx: Tx, monitor: int, since: datetime, until: datetime
+) -> list[tuple[datetime, datetime | None]]:
+    """Return the outages of the monitor as a whole that overlap the window, oldest first; None: it lasts."""
+    rows = await tx.fetch(
+        """
+        SELECT started_at, ended_at FROM outages
+        WHERE monitor = $1 AND location = 0 AND started_at < $3 AND (ended_at IS NULL OR ended_at > $2)
+        ORDER BY started_at LIMIT 500
+        """,
+        monitor,
+        since,
+        until,
+    )
+    return [(row["started_at"], row["ended_at"]) for row in rows]
+
+
 def _columns(turns: Sequence[Turn]) -> tuple[list[int], list[int], list[datetime]]:
     return [turn[0] for turn in turns], [turn[1] for turn in turns], [turn[2] for turn in turns]

@@ -147,6 +147,23 @@ async def coming(
     return found
 
 
+async def of_monitor(
+    tx: Tx, monitor: int, since: datetime, until: datetime
+) -> list[tuple[datetime, datetime]]:
+    """Return the spans that apply to the monitor and overlap the window, oldest first."""
+    rows = await tx.fetch(
+        f"""
+        SELECT s.starts_at, s.ends_at FROM monitors m JOIN maintenance_spans s USING (team_id)
+        WHERE m.monitor = $1 AND {TIME} && tstzrange($2, $3) AND {CONCERNS}
+        ORDER BY s.starts_at LIMIT 500
+        """,
+        monitor,
+        since,
+        until,
+    )
+    return [(row["starts_at"], row["ends_at"]) for row in rows]
+
+
 async def concerns_any(tx: Tx, team_id: int, selection: Selection) -> bool:
     """Whether *selection* matches any monitor now."""
     found: bool = await tx.fetchval(

@@ -8,60 +8,87 @@ from aiohttp import web
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
-from collector.console.forms.fields import Form
+from collector.console.forms.fields import Form, FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.answers import TestedMonitor
 from collector.monitors.api import views
-from collector.monitors.console import monitors
+from collector.monitors.console import kind_cards, monitors, pickers
 from collector.monitors.console import types as monitor_types
 from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
 from collector.monitors.service import monitors as service
 from collector.monitors.service.columns import settings_of
-from collector.monitors.service.reads import WHAT
+from collector.monitors.service.reads import WHAT, Whole
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import kept, masked
 from collector.platform.monitor import MonitorSettings, merge
 from collector.platform.validation.model_fields import defaults
 from collector.platform.validation.validation import to_json
+from collector.probes.storage import probes
 from shared import ids
 from shared.errors import Invalid, PreconditionFailed, Unavailable
 from shared.kinds import KINDS, RECEIVING
 
-# Rarely used fields are collapsed.
-_FIRST: Final = ("name", "interval", "timeout", "locations", "severity", "tags")
+_FIRST: Final = ("interval", "locations")
+# The rest of the settings, folded, by subject.
+_FOLDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "When it counts as down": ("failureThreshold", "recoveryThreshold", "quorum", "timeout"),
+    "Incidents and dependencies": ("severity", "dependsOn", "runbookUrl"),
+    "Group, tags, description": ("group", "tags", "description"),
+}
 _NEW_TYPE: Final = "http"
+_LONGEST_NAME: Final = 255
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """Show the form of the requested type; the others are one click away."""
+    """Show the form of the requested type, or of a copy of the monitor that ``from`` names."""
+    source = await _named(request, request.query.get("from", ""))
+    if source is not None:
+        return await _copy(request, source)
     asked = request.query.get("type", _NEW_TYPE)
     type_ = asked if asked in KINDS else _NEW_TYPE
-    return _drawn(request, type_, {}, {}, {})
+    return await _drawn(request, type_, {}, {}, {})
+
+
+async def _copy(request: web.Request, source: Monitor) -> web.Response:
+    found = await _whole(request, source, secrets=False)
+    kind = monitor_types.kind_of(source.type, found.config)
+    settings = {**to_json(settings_of(source)), "name": f"Copy of {source.name}"[:_LONGEST_NAME]}
+    return await _drawn(
+        request, kind, settings, monitor_types.drawn(found.config), {}, clone=ids.show("mon", source.id)
+    )
 
 
 async def create(request: web.Request) -> web.StreamResponse:
     form = await posted(request)
     type_ = _type(form)
     settings, config = _sent(type_, form)
-    body = {**_said(settings), "type": type_, "config": _said(config)}
+    if pickers.asked(form):
+        return await _drawn(request, type_, settings, config, {}, clone=value(form, "clone"))
+    source = await _named(request, value(form, "clone"))
+    own = _said(config) if source is None else await _with_secrets(request, source, type_, config)
+    body = {**_said(settings), "type": type_, "config": own}
     try:
         saved = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
         )
     except Invalid as fault:
-        return _drawn(request, type_, settings, config, fault.details, status=400)
-    said = " ".join([f"{saved.monitor.name} is watched from now on.", *saved.warnings])
+        return await _drawn(
+            request, type_, settings, config, fault.details, status=400, clone=value(form, "clone")
+        )
+    said = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
     return back(request, monitors.path(saved.monitor.id), said)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
     monitor, config = await _known(request)
     kind = monitor_types.kind_of(monitor.type, config)
-    return _drawn(request, kind, to_json(settings_of(monitor)), monitor_types.drawn(config), {}, monitor)
+    return await _drawn(
+        request, kind, to_json(settings_of(monitor)), monitor_types.drawn(config), {}, monitor
+    )
 
 
 async def update(request: web.Request) -> web.StreamResponse:
@@ -69,6 +96,8 @@ async def update(request: web.Request) -> web.StreamResponse:
     monitor, shown = await _known(request)
     form, kind = await posted(request), monitor_types.kind_of(monitor.type, shown)
     settings, config = _sent(kind, form)
+    if pickers.asked(form):
+        return await _drawn(request, kind, settings, config, {}, monitor)
     usual = defaults(MonitorSettings)
     whole = {name: usual.get(name) if one is None else one for name, one in settings.items()}
     only = frozenset({value(form, "revision")}) if value(form, "revision") else None
@@ -82,10 +111,10 @@ async def update(request: web.Request) -> web.StreamResponse:
             only=only,
         )
     except Invalid as fault:
-        return _drawn(request, kind, settings, config, fault.details, monitor, status=400)
+        return await _drawn(request, kind, settings, config, fault.details, monitor, status=400)
     except PreconditionFailed:
         faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
-        return _drawn(request, kind, settings, config, faults, monitor, status=412)
+        return await _drawn(request, kind, settings, config, faults, monitor, status=412)
     return back(request, monitors.path(monitor.id), " ".join(["Saved.", *saved.warnings]))
 
 
@@ -93,15 +122,10 @@ async def test(request: web.Request) -> web.StreamResponse:
     """Check the form's settings once, and show the form again with the outcome."""
     form = await posted(request)
     type_, context, team_id = _type(form), context_of(request), visitor(request).team_id
-    monitor = await _named(request, value(form, "monitor"))
+    monitor, clone = await _named(request, value(form, "monitor")), value(form, "clone")
     settings, config = _sent(type_, form)
-    whole = _said(config)
-    if monitor is not None:
-        found = await reads.one(
-            context.db, context.keyring, team_id, monitor.id, secrets=True, now=context.now()
-        )
-        known = masked(KINDS[type_], found.config)
-        whole = merge(found.config, kept(monitor_types.changes(known, config), found.config))
+    source = monitor or await _named(request, clone)
+    whole = _said(config) if source is None else await _with_secrets(request, source, type_, config)
     try:
         body = {**_said(settings), "type": type_, "config": whole}
         wish = monitor_fields.for_test(body, context.nodes)
@@ -109,13 +133,35 @@ async def test(request: web.Request) -> web.StreamResponse:
             context.db, context.signals, context.keyring, team_id, wish, context.now()
         )
     except Invalid as fault:
-        return _drawn(request, type_, settings, config, fault.details, monitor, status=400)
+        return await _drawn(request, type_, settings, config, fault.details, monitor, status=400, clone=clone)
     except Unavailable as fault:
-        return _drawn(request, type_, settings, config, {"test": str(fault)}, monitor, status=503)
-    return _drawn(request, type_, settings, config, {}, monitor, tested=views.tested(tested, []))
+        faults = {"test": str(fault)}
+        return await _drawn(request, type_, settings, config, faults, monitor, status=503, clone=clone)
+    return await _drawn(
+        request, type_, settings, config, {}, monitor, tested=views.tested(tested, []), clone=clone
+    )
 
 
-def _drawn(
+async def _whole(request: web.Request, monitor: Monitor, *, secrets: bool) -> Whole:
+    context = context_of(request)
+    return await reads.one(
+        context.db, context.keyring, visitor(request).team_id, monitor.id, secrets=secrets, now=context.now()
+    )
+
+
+async def _with_secrets(
+    request: web.Request, source: Monitor, type_: str, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the form's *config* with the secrets of *source* where it has their masks."""
+    found = await _whole(request, source, secrets=True)
+    if monitor_types.kind_of(source.type, found.config) != type_:
+        return _said(config)
+    known = {name: one for name, one in found.config.items() if name not in monitor_types.left_out(type_)}
+    shown = masked(KINDS[type_], known)
+    return merge(known, kept(monitor_types.changes(shown, config), known))
+
+
+async def _drawn(
     request: web.Request,
     type_: str,
     settings: Mapping[str, Any],
@@ -125,14 +171,15 @@ def _drawn(
     *,
     tested: TestedMonitor | None = None,
     status: int = 200,
+    clone: str = "",
 ) -> web.Response:
     kind = KINDS[type_]
-    leave_out = monitor_types.left_out(type_)
-    of_kind = forms.build(kind, config, _about(faults, kind), prefix="config.", leave_out=leave_out)
+    of_kind = forms.build(
+        kind, config, _about(faults, kind), prefix="config.", leave_out=monitor_types.left_out(type_)
+    )
     left = {name: text for name, text in faults.items() if name not in _about(faults, kind)}
-    of_all = forms.build(MonitorSettings, settings, left)
-    by_name = {one.name: one for one in of_all.fields}
-    first = [by_name.pop(name) for name in _FIRST]
+    of_all = await _settings(request, type_, settings, left, monitor)
+    foremost, others = monitor_types.divided(type_, of_kind.fields)
     return page(
         request,
         "monitor_form.html.j2",
@@ -140,15 +187,56 @@ def _drawn(
         monitor=monitor,
         id=ids.show("mon", monitor.id) if monitor else "",
         type_=type_,
-        types=monitor_types.GROUPS,
-        foremost=monitor_types.first(type_),
+        card=kind_cards.card(type_),
+        cards=kind_cards.groups(),
         receives=type_ in RECEIVING,
-        kind=of_kind,
-        named=Form((first[0],), {}),
-        first=Form(tuple(first[1:]), {}),
-        rest=Form(tuple(by_name.values()), {**of_all.faults, **of_kind.faults}),
+        first=[*of_all.named("name"), *foremost, *of_all.named(*_FIRST)],
+        folded=_folded(others, of_all),
+        summary=Form((*of_kind.fields, *of_all.fields), {**of_all.faults, **of_kind.faults}),
         tested=tested,
+        clone=clone,
     )
+
+
+async def _settings(
+    request: web.Request,
+    type_: str,
+    settings: Mapping[str, Any],
+    faults: Mapping[str, str],
+    monitor: Monitor | None,
+) -> Form:
+    """Build the form of the settings of all types; locations and monitors are picked."""
+    context = context_of(request)
+    own = ids.show("mon", monitor.id) if monitor else ""
+    choice = await pickers.monitors(request, settings.get("dependsOn") or ())
+    async with context.db.connection() as tx:
+        served = await probes.served(tx, visitor(request).team_id, context.now())
+    places = sorted({*served, *(settings.get("locations") or ())})
+    options = {
+        "dependsOn": [option for option in choice.options if option[0] != own],
+        "locations": [(place, place) for place in places],
+    }
+    built = forms.build(
+        MonitorSettings,
+        settings,
+        faults,
+        options=options,
+        leave_out=monitor_types.settings_left_out(type_),
+    )
+    return choice.put(built, "dependsOn")
+
+
+def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormField]]]:
+    """Return the fields that are folded, by subject; a setting of no subject is with the last."""
+    *subjects, last = _FOLDED
+    elsewhere = {"name", *_FIRST, *(name for subject in subjects for name in _FOLDED[subject])}
+    described = of_all.named(*_FOLDED[last])
+    folds = [
+        ("Request and answer", others),
+        *((subject, of_all.named(*_FOLDED[subject])) for subject in subjects),
+        (last, [*described, *of_all.but(*elsewhere, *_FOLDED[last])]),
+    ]
+    return [(subject, fields) for subject, fields in folds if fields]
 
 
 def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
@@ -162,7 +250,8 @@ def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
 
 
 def _sent(type_: str, form: Posted) -> tuple[dict[str, Any], dict[str, Any]]:
-    return read.body(MonitorSettings, form), read.body(KINDS[type_], form, prefix="config.")
+    config = read.body(KINDS[type_], form, prefix="config.")
+    return read.body(MonitorSettings, form), monitor_types.completed(type_, config)
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,62 +1,46 @@
 """A monitor's page: state and explanation, history, incidents, actions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
 
 from aiohttp import web
 
-from collector.console import charts as drawings
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.state import visitor
-from collector.history.service import charts, statistics
-from collector.history.storage import result_reads
-from collector.history.storage.result_reads import Result
+from collector.history.service import statistics
+from collector.history.service.statistics import DayOf
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.service import incidents
 from collector.incidents.storage.reads import IncidentFilter
 from collector.monitors.api import explain_views, views
 from collector.monitors.api.context import MONITOR_FOLLOWERS
-from collector.monitors.console import monitors, reports, types, web3
-from collector.monitors.service import ends, explain, reads, results
+from collector.monitors.console import (
+    checks,
+    days,
+    facts,
+    monitors,
+    reports,
+    response,
+    timeline,
+    types,
+    web3,
+)
+from collector.monitors.console.page_query import PageQuery
+from collector.monitors.service import ends, explain, reads, runs
 from collector.monitors.service import monitors as service
 from collector.monitors.service.reads import WHAT
-from collector.platform.answer_json import json_object
 from collector.platform.monitor import Silence
 from collector.platform.validation.validation import check
 from shared import ids
 from shared.clock import iso
-from shared.errors import Invalid
+from shared.errors import Invalid, Unavailable
+from shared.kinds import RECEIVING
 
-# The length and the step of each range of the query.
-_RANGES: Final = {
-    "24h": (timedelta(hours=24), timedelta(minutes=30)),
-    "7d": (timedelta(days=7), timedelta(hours=2)),
-    "30d": (timedelta(days=30), timedelta(hours=8)),
-    "90d": (timedelta(days=90), timedelta(days=1)),
-}
 _DAYS: Final = 90
-_RESULTS: Final = 20
-_DRAWN: Final = 60
-_INCIDENTS: Final = 5
-_WEEK: Final = timedelta(days=7)
-_SOON: Final = timedelta(minutes=1)
-
-
-@dataclass(frozen=True, slots=True)
-class ResultLine:
-    """A result in the list; *phases* in milliseconds by name, *days_left* of the certificate it saw."""
-
-    at: datetime
-    location: str
-    status: str
-    ms: int | None
-    phases: Mapping[str, float | None]
-    said: str
-    days_left: int | None
+_INCIDENTS: Final = 20
 
 
 async def show(request: web.Request) -> web.StreamResponse:
@@ -64,11 +48,15 @@ async def show(request: web.Request) -> web.StreamResponse:
     id_, now = path_id(request, "mon", WHAT), context_of(request).now()
     db = context.db
     found = await reads.one(db, context.keyring, team_id, id_, secrets=False, now=now)
-    over = request.query.get("range", "24h")
-    wanted = result_reads.ResultFilter(since=now - _WEEK, until=now + _SOON)
-    newest = [_line(one) for one in (await results.page(db, found.monitor, wanted, _DRAWN, now))[0]]
-    kind = types.kind_of(found.monitor.type, found.config)
+    view = response.view(request.query, now)
     past, _ = await incidents.page(db, team_id, IncidentFilter(monitor_id=id_), _INCIDENTS, 0)
+    report = await reports.card(request, found.monitor)
+    interval = (
+        report.pings.plan.wait_from(now)
+        if report and report.pings
+        else timedelta(seconds=found.monitor.interval_s)
+    )
+    why = explain_views.explained(await explain.explain(db, team_id, id_, now), now)
     return page(
         request,
         "monitor.html.j2",
@@ -76,47 +64,61 @@ async def show(request: web.Request) -> web.StreamResponse:
         id=ids.show("mon", id_),
         shown=views.whole(found, now),
         unmeasured=views.unmeasured(found, now),
-        config=types.told(found.monitor.type, found.config),
-        report=reports.card(request, found.monitor),
-        why=explain_views.explained(await explain.explain(db, team_id, id_, now), now),
-        uptime=drawings.bars(await _days(request, id_)),
-        chart=await _chart(request, found.monitor.monitor, over),
-        over=over if over in _RANGES else "24h",
-        ranges=list(_RANGES),
-        results=newest[:_RESULTS],
-        chain=await web3.found(db, found.monitor, kind, now),
-        phases=drawings.phases([one.phases for one in reversed(newest)]),
-        incidents=past,
+        config=facts.of(found),
+        target=facts.target(found.config),
+        report=report,
+        why=why,
+        days=days.drawn(await _days(request, id_), past),
+        query=PageQuery.of(request.query),
+        response=await response.read(db, found.monitor.monitor, view, now, interval),
+        ranges=list(response.RANGES),
+        lines=response.LINES,
+        checks=await checks.read(db, found.monitor, request.query, view, now),
+        phases=checks.PHASES,
+        statuses=checks.STATUSES,
+        chain=await web3.found(db, found.monitor, types.kind_of(found.monitor.type, found.config), now),
+        timeline=timeline.of(why, past),
         now=now,
     )
 
 
-def _line(one: Result) -> ResultLine:
-    shown = views.result(one)
-    return ResultLine(
-        at=one.ts,
-        location=one.name,
-        status=shown.status,
-        ms=one.ms,
-        phases=json_object(shown.phases),
-        said=one.error or str(one.code or ""),
-        days_left=shown.days_left,
-    )
-
-
-async def _days(request: web.Request, id_: Any) -> list[float | None]:
+async def _days(request: web.Request, id_: UUID) -> list[DayOf]:
     context = context_of(request)
     found = await statistics.daily_of(context.db, visitor(request).team_id, [id_], _DAYS, context.now())
-    return [day.uptime for day in found[id_].days] if id_ in found else []
+    return found[id_].days if id_ in found else []
 
 
-async def _chart(request: web.Request, monitor: int, over: str) -> drawings.Lines | None:
-    length, step = _RANGES.get(over, _RANGES["24h"])
-    now = context_of(request).now()
-    until = now - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)) % step + step
-    wanted = charts.ChartRequest(since=until - length, until=until, step=step)
-    drawn = await charts.chart(context_of(request).db, monitor, wanted, now)
-    return drawings.lines([point.numbers for point in drawn.points])
+async def check_now(request: web.Request) -> web.StreamResponse:
+    """Check the monitor once, and show the outcome; it is not kept and decides nothing."""
+    context, team_id = context_of(request), visitor(request).team_id
+    id_, now = path_id(request, "mon", WHAT), context_of(request).now()
+    found = await reads.one(context.db, context.keyring, team_id, id_, secrets=True, now=now)
+    monitor = found.monitor
+    if monitor.type in RECEIVING:
+        raise Invalid({"type": f"a monitor of type {monitor.type} is not checked: it reports by itself"})
+    try:
+        tested = views.tested(
+            await runs.test(
+                context.db,
+                context.signals,
+                context.keyring,
+                team_id=team_id,
+                type_=monitor.type,
+                config=found.config,
+                timeout_s=monitor.timeout_s,
+                locations=monitor.locations,
+                now=now,
+            ),
+            [],
+        )
+    except Unavailable as fault:
+        return back(request, monitors.path(id_), f"Not checked: {fault}.", tone="warn")
+    return back(
+        request,
+        monitors.path(id_),
+        f"Checked just now: {tested.message}.",
+        tone="good" if tested.success else "bad",
+    )
 
 
 async def pause(request: web.Request) -> web.StreamResponse:

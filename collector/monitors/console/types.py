@@ -1,13 +1,15 @@
 """Monitor types in groups, and the form fields of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 
 from collector.console.forms import edits
+from collector.console.forms.fields import FormField
 from collector.monitors.service import receivers
-from shared.kinds import WEB3, effective
+from shared import url_secrets
+from shared.kinds import RECEIVING, WEB3, effective
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Web and network": ("http", "tcp", "icmp", "tls", "dns", "websocket", "grpc"),
@@ -23,9 +25,16 @@ _REPORTING: Final[Mapping[str, tuple[str, ...]]] = {
     "prometheus": ("authToken",),
     "opentelemetry": ("authToken",),
 }
-# How many fields come first; the others are collapsed.
-_USUAL: Final = 5
+# How many fields come first; the others are folded.
+_USUAL: Final = 1
 _FIRST: Final = {
+    "tcp": 2,
+    "tls": 2,
+    "dns": 2,
+    "grpc": 2,
+    "heartbeat": 4,
+    "prometheus": 3,
+    "opentelemetry": 4,
     "gas_price": 3,
     "subgraph": 4,
     "whale_wallet": 6,
@@ -34,14 +43,46 @@ _FIRST: Final = {
     "bridge": 4,
     "web3_contract_event": 6,
 }
+# Settings of all types that mean nothing where nothing is checked.
+_OF_CHECKS: Final = (
+    "timeout",
+    "locations",
+    "quorum",
+    "failureThreshold",
+    "recoveryThreshold",
+)
+# What a URL without a scheme is completed by.
+_SCHEMES: Final[Mapping[str, str]] = {"http": "https://", "websocket": "wss://", "subgraph": "https://"}
 
 
 def left_out(kind: str) -> set[str]:
     return {*_ONCE, *receivers.MADE.get(kind, ()), *_REPORTING.get(kind, ())}
 
 
-def first(kind: str) -> int:
-    return _FIRST.get(kind, _USUAL)
+def divided(kind: str, fields: Sequence[FormField]) -> tuple[list[FormField], list[FormField]]:
+    """Return the fields that come first, with all that must be filled in, and the rest."""
+    count = _FIRST.get(kind, _USUAL)
+    foremost = [
+        field
+        for at, field in enumerate(fields)
+        if at < count or (field.required and field.control != "choice")
+    ]
+    return foremost, [field for field in fields if field not in foremost]
+
+
+def settings_left_out(kind: str) -> set[str]:
+    """Return the settings of all types that this type has no use for."""
+    if kind not in RECEIVING:
+        return set()
+    return {*_OF_CHECKS, *(("interval",) if kind == "heartbeat" else ())}
+
+
+def completed(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *config* with ``example.com`` as ``https://example.com``."""
+    url, scheme = config.get("url"), _SCHEMES.get(kind)
+    if scheme is None or not isinstance(url, str) or not url or "://" in url or url_secrets.MASK in url:
+        return dict(config)
+    return {**config, "url": f"{scheme}{url}"}
 
 
 def changes(shown: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +102,7 @@ def kind_of(type_: str, config: Mapping[str, Any]) -> str:
     return effective(type_, config)
 
 
-def told(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def shown_settings(type_: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a page shows of *config*, without an ABI, which is too long to read.
 
     Reporting secrets have a section of their own.

@@ -32,6 +32,12 @@ async def page(
         return shown, await _count(tx, monitor.monitor, wanted, now)
 
 
+async def newest(db: Db, monitor: Monitor, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:
+    """Return the newest of the wanted results, without their total number."""
+    async with db.connection() as tx:
+        return await _newest(tx, monitor.monitor, wanted, limit, now)
+
+
 async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:
     """For a rare status in a long range, read only the hours that have results of it."""
     until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)

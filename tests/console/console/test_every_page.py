@@ -30,11 +30,13 @@ STREAMS: Final = frozenset({"/events", "/v1/events"})
 _BROKEN: Final = re.compile(r"(?<![\w-])(?:None|undefined|Undefined|nan|NaN)(?![\w-])")
 _ISO: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d")
 _VALUES: Final = re.compile(r' (?:value|placeholder|title|aria-label|alt)="([^"]*)"')
+# A browser shows the moment of such a field by its reader's clock.
+_CLOCKS: Final = re.compile(r'<input [^>]*type="datetime-local"[^>]*>')
 _PARTS: Final = re.compile(r'data-part="(\w+)"')
 # Of many things of one kind, those that are looked at in every way.
 _FEW: Final = 4
 # Examples for programs, and text to be edited, hold moments as programs write them.
-_FOR_PROGRAMS: Final = ("/v1/docs", "/incidents/{id}/postmortem")
+_FOR_PROGRAMS: Final = ("/v1/docs", "/incidents/{id}/postmortem", "/monitors/{id}/results.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,13 @@ def public(end: str, *queries: str) -> Case:
 
 def monitor_pages(here: Everything) -> Iterator[str]:
     yield from (f"/monitors/{id_}" for id_ in here.monitors.values())
-    yield from (f"/monitors/{here.monitors['Shop']}?range={over}" for over in ("7d", "30d", "90d", "odd"))
+    yield from (
+        f"/monitors/{here.monitors['Shop']}?range={over}" for over in ("1h", "7d", "30d", "90d", "odd")
+    )
+    yield from (
+        f"/monitors/{here.monitors['Shop']}?{query}"
+        for query in ("by=location&compare=week", "lines=all&status=down", "from=2026-01-01&to=2026-02-01")
+    )
 
 
 TYPES: Final = [name for names in GROUPS.values() for name in names]
@@ -99,6 +107,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/monitors/new": fixed("/monitors/new", *(f"/monitors/new?type={one}" for one in TYPES)),
     "/monitors/{id}": Case(monitor_pages),
     "/monitors/{id}/edit": each("/monitors/{id}/edit", "monitors"),
+    "/monitors/{id}/results.csv": each("/monitors/{id}/results.csv", "monitors"),
     "/incidents": fixed("/incidents", "/incidents?status=resolved", "/incidents?severity=low"),
     "/incidents/new": fixed("/incidents/new"),
     "/incidents/stats": fixed(*(f"/incidents/stats?by={one}" for one in ("day", "week", "month"))),
@@ -223,6 +232,7 @@ def api_paths(path: str, here: Everything) -> list[str]:
 def words_of(page: Page) -> str:
     """What a reader sees of a page: its text, and the texts of its fields."""
     kept = re.sub(r"<(script|style)\b.*?</\1>", " ", page.text, flags=re.DOTALL)
+    kept = _CLOCKS.sub(" ", kept)
     return " ".join(unescape(" ".join([re.sub(r"<[^>]*>", " ", kept), *_VALUES.findall(kept)])).split())
 
 

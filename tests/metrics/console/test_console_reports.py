@@ -1,11 +1,19 @@
 """Jobs and senders of metrics: their page says where and by which secret to report, to who may change it."""
 
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
 import pytest
+import yaml
 
+from collector.heartbeats.core.heartbeat import PingSchedule
+from collector.metrics.storage import series
+from collector.metrics.storage.series import SeriesValue
+from collector.monitors.console import schedules
+from shared import ids
+from shared.clock import utc_now
 from tests.console.client import Console, Page
 from tests.console.fixtures import PUBLIC_URL
 
@@ -117,3 +125,88 @@ async def test_the_answer_of_creation_says_where_to_report_to(console: Console) 
     assert set(job["config"]) == {"pingUrl"}
     assert set(node["config"]) == {"ingestUrl", "authToken"}
     assert "config" not in http
+
+
+@pytest.mark.oldest
+async def test_a_job_s_page_has_its_schedule_and_when_pings_came_and_come(console: Console) -> None:
+    answer = await made(console, "heartbeat", expectedInterval=3600, gracePeriod="5m", armOnFirstPing=True)
+    here = f"/monitors/{answer['id']}"
+    await console.sign_in()
+
+    before = await console.get(here)
+    key = copied(before)["Ping URL"].removeprefix(PUBLIC_URL)
+    sent = await console.api.post(key, b"42 rows")
+    after = await console.get(here)
+
+    assert sent.status == 200
+    assert "Every 1 h, at most 5 min late" in before.words
+    assert "Next expected after the first ping" in before.words
+    assert "Last ping none yet" in before.words
+    assert re.search(r"Next expected</dt><dd><time datetime", after.text)
+    assert "42 rows" in after.words
+
+
+async def test_a_job_s_lines_are_ready_to_run(console: Console) -> None:
+    answer = await made(console, "heartbeat", cron="15 2 * * 1-5", timezone="Europe/Berlin")
+    await console.sign_in()
+
+    page = await console.get(f"/monitors/{answer['id']}")
+
+    shown = copied(page)
+    url = shown["Ping URL"]
+    compile(shown["In Python"], "snippet", "exec")
+    job = yaml.safe_load(shown["A Kubernetes CronJob"])
+    assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("15 2 * * 1-5", "Europe/Berlin")
+    [container] = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["command"][2].endswith(f"{url}/$?")
+    assert shown["curl"].endswith(url)
+    assert "Monday to Friday at 02:15 (Europe/Berlin), at most 1 min late" in page.words
+
+
+async def test_a_monitor_of_metrics_shows_its_series_with_their_newest_values(console: Console) -> None:
+    answer = await made(console, "prometheus")
+    id_ = ids.read("mon", answer["id"])
+    assert id_ is not None
+    async with console.api.context.db.transaction() as tx:
+        team_id = await tx.fetchval("SELECT team_id FROM monitors WHERE id = $1", id_)
+        values = [
+            SeriesValue(
+                b"1", {"__name__": "queue_length", "queue": "mail"}, utc_now(), 17.5, False, utc_now()
+            )
+        ]
+        await series.keep(tx, team_id, id_, values)
+    await console.sign_in()
+
+    page = await console.get(f"/monitors/{answer['id']}")
+
+    assert "queue_length queue=mail 17.5" in page.words
+    assert "Response time" not in page.words
+    collector = copied(await console.get(f"/monitors/{(await made(console, 'opentelemetry'))['id']}"))
+    config = yaml.safe_load(collector["In the configuration of an OpenTelemetry Collector"])
+    [exporter] = config["exporters"].values()
+    assert exporter["headers"]["authorization"] == f"Bearer {collector['Token']}"
+    assert exporter["endpoint"] == collector["Endpoint"]
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"wait": timedelta(days=1)}, "Every 1 d, at most 1 min late"),
+        ({"cron": "* * * * *"}, "Every minute (UTC), at most 1 min late"),
+        ({"cron": "*/5 * * * *"}, "Every 5 minutes (UTC), at most 1 min late"),
+        ({"cron": "10 * * * *"}, "Every hour at minute 10 (UTC), at most 1 min late"),
+        ({"cron": "0 */6 * * *"}, "Every 6 hours at minute 0 (UTC), at most 1 min late"),
+        ({"cron": "5 4 * * *"}, "Every day at 04:05 (UTC), at most 1 min late"),
+        ({"cron": "5 4 * * 7"}, "Every Sunday at 04:05 (UTC), at most 1 min late"),
+        ({"cron": "5 4 1 * *"}, "On day 1 of each month at 04:05 (UTC), at most 1 min late"),
+        ({"cron": "5 4 1 1 *"}, "By the cron expression 5 4 1 1 * (UTC), at most 1 min late"),
+        ({"cron": "5 4 * * 1,3"}, "By the cron expression 5 4 * * 1,3 (UTC), at most 1 min late"),
+        (
+            {"wait": timedelta(hours=1), "grace": timedelta(), "max_run": timedelta(minutes=5)},
+            "Every 1 h, on time, each run at most 5 min long",
+        ),
+    ],
+)
+def test_a_schedule_in_words(plan: dict[str, Any], words: str) -> None:
+    usual = {"wait": None, "cron": "", "zone": "UTC", "grace": timedelta(minutes=1)}
+    assert schedules.words(PingSchedule(**{**usual, **plan})) == words

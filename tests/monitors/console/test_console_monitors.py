@@ -6,7 +6,6 @@ from html import unescape
 
 import pytest
 
-from collector.console import charts
 from shared.clock import utc_now
 from shared.phases import pack
 from shared.results import Phases
@@ -100,7 +99,7 @@ async def test_a_monitor_is_made_with_what_the_form_says(console: Console) -> No
     )  # fmt: skip
 
     assert page.status == 200
-    assert "Shop is watched from now on." in page.words
+    assert "Monitor “Shop” created." in page.words
     id_ = page.path.rpartition("/")[2]
     shown = (await console.api.get(f"/v1/monitors/{id_}")).json
     assert (shown["interval"], shown["severity"], shown["tags"]) == (30, "high", {"team": "shop"})
@@ -244,20 +243,6 @@ async def test_a_silence_that_is_over_is_not_shown(console: Console) -> None:
     assert 'class="mark silenced"' in (await console.get("/monitors")).text
     console.api.clock.ahead += timedelta(minutes=2)
     assert 'class="mark silenced"' not in (await console.get("/monitors")).text
-
-
-def test_phases_stand_upon_each_other_and_what_was_not_there_takes_no_room() -> None:
-    drawn = charts.phases([{"dns": None, "connect": 10.0, "transfer": 30.0}, {"dns": 20.0, "connect": 0.0}])
-
-    assert drawn is not None
-    assert drawn.highest == 40.0
-    assert drawn.paths == {
-        "connect": "M0.0 120.0h288.0v40.0h-288.0z",
-        "transfer": "M0.0 0.0h288.0v120.0h-288.0z",
-        "dns": "M360.0 80.0h288.0v80.0h-288.0z",
-    }
-    assert charts.phases([]) is None
-    assert charts.phases([{"dns": None}]) is None
 
 
 @pytest.mark.parametrize(("days", "words"), [(59, "59 days left"), (1, "1 day left"), (None, "")])

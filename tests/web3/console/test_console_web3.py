@@ -89,7 +89,7 @@ async def test_each_is_made_by_its_form_and_sent_again_as_it_stands_changes_noth
 
     page = await sent(console, "/monitors", type_)
 
-    assert "Chain is watched from now on." in page.words
+    assert "Monitor “Chain” created." in page.words
     here = page.path
     before = (await console.api.get(f"/v1{here}")).json
     assert before["type"] == before["config"]["subType"] == type_
