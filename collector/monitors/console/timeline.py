@@ -5,29 +5,29 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from collector.events.core import events
+from collector.events.core.kinds import EventKind
 from collector.incidents.storage.reads import Incident
 from collector.monitors.api.explain_views import ExplainedDelivery, ExplainedMonitor
 from shared import ids
 
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    events.DOWN: ("bad", "Went down"),
-    events.UP: ("good", "Came back up"),
-    events.DEGRADED: ("warn", "Degraded"),
-    events.FLAPPING: ("warn", "Flapping"),
-    events.UNMEASURED: ("warn", "No longer measured"),
-    events.MEASURED: ("good", "Measured again"),
-    events.PAUSED: ("off", "Paused"),
-    events.RESUMED: ("good", "Resumed"),
-    events.ALERT_FIRED: ("bad", "Alert fired"),
-    events.ALERT_ESCALATED: ("bad", "Alert escalated"),
-    events.ALERT_RECOVERED: ("good", "Alert recovered"),
-    events.CERTIFICATE_EXPIRING: ("warn", "Certificate expires soon"),
-    events.MAINTENANCE_STARTED: ("info", "Maintenance started"),
-    events.MAINTENANCE_ENDED: ("info", "Maintenance ended"),
-    events.WEB3_GAS: ("warn", "Gas price alert"),
-    events.WEB3_ALERT: ("warn", "Web3 alert"),
-    events.WEB3_EVENT: ("info", "Web3 event"),
+    EventKind.MONITOR_DOWN: ("bad", "Went down"),
+    EventKind.MONITOR_UP: ("good", "Came back up"),
+    EventKind.MONITOR_DEGRADED: ("warn", "Degraded"),
+    EventKind.MONITOR_FLAPPING: ("warn", "Flapping"),
+    EventKind.MONITOR_UNMEASURED: ("warn", "No longer measured"),
+    EventKind.MONITOR_MEASURED: ("good", "Measured again"),
+    EventKind.MONITOR_PAUSED: ("off", "Paused"),
+    EventKind.MONITOR_RESUMED: ("good", "Resumed"),
+    EventKind.ALERT_FIRED: ("bad", "Alert fired"),
+    EventKind.ALERT_ESCALATED: ("bad", "Alert escalated"),
+    EventKind.ALERT_RECOVERED: ("good", "Alert recovered"),
+    EventKind.CERTIFICATE_EXPIRING: ("warn", "Certificate expires soon"),
+    EventKind.MAINTENANCE_STARTED: ("info", "Maintenance started"),
+    EventKind.MAINTENANCE_ENDED: ("info", "Maintenance ended"),
+    EventKind.WEB3_GAS: ("warn", "Gas price alert"),
+    EventKind.WEB3_ALERT: ("warn", "Web3 alert"),
+    EventKind.WEB3_EVENT: ("info", "Web3 event"),
     "incident.created": ("bad", "Incident created"),
     "incident.acknowledged": ("warn", "Incident acknowledged"),
     "incident.resolved": ("good", "Incident resolved"),
