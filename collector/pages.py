@@ -173,6 +173,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/settings", common.section, READ),
     ConsolePage("GET", "/settings/account", account.show, READ),
     ConsolePage("POST", "/settings/account/password", account.set_password, READ),
+    ConsolePage("POST", "/settings/account/display", account.set_display, READ),
     ConsolePage("POST", "/settings/account/sessions/{id}/end", account.end, READ),
     ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ),
     ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ),

@@ -10,6 +10,7 @@ import orjson
 from aiohttp import hdrs, web
 
 from collector.console import render, session
+from collector.console.display import Display
 from collector.console.forms import read
 from collector.console.render import TONES, Flash, Frame, Tone
 from collector.console.site import SITE
@@ -19,7 +20,7 @@ from collector.http.request_data import form
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
-_THEME: Final = "tocsin_theme"
+THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
 _MOST_FIELDS: Final = 20_000
 
@@ -85,7 +86,8 @@ def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
     """Return the frame around every page."""
     site, visitor = request.app[SITE], request.get(VISITOR)
     held = visitor.permission if visitor else None
-    theme = request.cookies.get(_THEME, "")
+    display = visitor.display if visitor else Display()
+    theme = request.cookies.get(THEME, display.theme or "")
     return Frame(
         path=request.path,
         visitor=visitor,
@@ -94,6 +96,7 @@ def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
         may=lambda method, path: site.may(held, method, path),
         csrf=_form_token(request) if visitor else "",
         theme=theme if theme in ("light", "dark") else "",
+        display=display,
         said=said,
     )
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from collector.console import assets
+from collector.console.display import Display
 from collector.console.icons import ICONS
 from collector.console.visitor import Visitor
 from shared import __version__, ids
@@ -77,6 +78,7 @@ class Frame:
     may: Callable[[str, str], bool]
     csrf: str
     theme: str
+    display: Display
     said: tuple[Flash, ...]
 
 

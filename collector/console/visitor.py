@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from collector.console.display import Display
 from collector.platform.access import Actor, Permission
 from shared import ids
 
@@ -24,6 +25,7 @@ class Visitor:
     plan: str
     permission: Permission
     ends_at: datetime
+    display: Display
 
     @property
     def shown_id(self) -> str:

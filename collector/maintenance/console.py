@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
-from zoneinfo import available_timezones
 
 from aiohttp import web
 
@@ -24,6 +23,7 @@ from collector.maintenance.service.fields import Fields
 from collector.maintenance.service.windows import WindowDetails
 from collector.maintenance.storage.windows import STATUSES, WindowRow
 from collector.monitors.console import pickers
+from collector.platform import time_zones
 from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
@@ -38,9 +38,8 @@ _REPEATS: Final = (
     "FREQ=MONTHLY;BYDAY=1SU",
     "FREQ=MONTHLY;BYMONTHDAY=1",
 )
-_ZONES: Final = sorted(available_timezones())
 _SUGGESTED: Final = {
-    "timezone": tuple((name, name) for name in _ZONES),
+    "timezone": tuple((name, name) for name in time_zones.names()),
     "rrule": tuple((rule, rule) for rule in _REPEATS),
 }
 

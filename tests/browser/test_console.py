@@ -195,3 +195,58 @@ async def test_times_are_in_the_viewer_s_zone_with_utc_on_hover(console: Console
 
     assert shown[0] == shown[1]
     assert (await time.get_attribute("title") or "").endswith(" UTC")
+
+
+async def test_the_zone_and_clock_of_the_user_s_settings_come_before_the_device_s(
+    console: Console, visitors: Visitors
+) -> None:
+    context = await visitors.context(zone="Asia/Tokyo")
+    visit = await signed_in(console, visitors, context, "/settings/account")
+    await visit.page.get_by_label("Time zone").fill("America/New_York")
+    await visit.page.get_by_label("Clock").select_option("12h")
+    await visit.page.locator("form[action='/settings/account/display'] button").click()
+    time = visit.page.locator("time[data-time]").first
+
+    shown = await time.evaluate(
+        """time => [time.textContent, new Intl.DateTimeFormat(undefined,
+            {dateStyle: 'medium', timeStyle: 'short', timeZone: 'America/New_York', hourCycle: 'h12'}
+        ).format(new Date(time.dateTime))]"""
+    )
+
+    assert shown[0] == shown[1]
+    assert visit.faults == []
+
+
+async def test_a_moment_typed_in_the_user_s_zone_is_that_moment(console: Console, visitors: Visitors) -> None:
+    context = await visitors.context(zone="Asia/Tokyo")
+    visit = await signed_in(console, visitors, context, "/settings/account")
+    await visit.page.get_by_label("Time zone").fill("America/New_York")
+    await visit.page.locator("form[action='/settings/account/display'] button").click()
+    await visit.page.get_by_text("Saved.").wait_for()
+    address = await visit.page.locator("script[src*='console.js']").get_attribute("src") or ""
+
+    # Before and after the clocks go forward and back, and in the hour that is there twice.
+    read = await visit.page.evaluate(
+        """async path => {
+            const {moment, local} = await import(path);
+            return ["2026-03-08T01:30", "2026-03-08T03:30", "2026-11-01T00:30", "2026-11-01T01:30",
+                    "2026-11-01T02:30"].map((text) => [moment(text).toISOString(), local(moment(text))]);
+        }""",
+        address.replace("console.js", "times.js"),
+    )
+
+    moments, texts = zip(*read, strict=True)
+    assert list(moments) == [
+        "2026-03-08T06:30:00.000Z",
+        "2026-03-08T07:30:00.000Z",
+        "2026-11-01T04:30:00.000Z",
+        "2026-11-01T05:30:00.000Z",
+        "2026-11-01T07:30:00.000Z",
+    ]
+    assert list(texts) == [
+        "2026-03-08T01:30",
+        "2026-03-08T03:30",
+        "2026-11-01T00:30",
+        "2026-11-01T01:30",
+        "2026-11-01T02:30",
+    ]

@@ -1,6 +1,8 @@
 """The user's own account: signed-in browsers and the password."""
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
 from uuid import UUID
 
 from aiohttp import web
@@ -8,11 +10,15 @@ from aiohttp import web
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.console.typed_password import new_password
 from collector.accounts.service import console_sessions, password_links, sign_in, two_factor, users
-from collector.console.answers import back, page, posted, value
+from collector.console.answers import THEME, back, page, posted, value
+from collector.console.display import Display
+from collector.console.forms import forms, read
 from collector.console.forms.fields import Form, FormField
 from collector.console.state import make_known, signed_out, visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
+from collector.platform import time_zones
+from collector.platform.validation.validation import to_json
 from shared.errors import Forbidden, Invalid
 
 _HERE: Final = "/settings/account"
@@ -48,6 +54,18 @@ async def set_password(request: web.Request) -> web.StreamResponse:
     return answer
 
 
+async def set_display(request: web.Request) -> web.StreamResponse:
+    """Save how this user wants pages shown; the theme goes to the cookie of the switch, too."""
+    mine, sent = visitor(request), read.body(Display, await posted(request))
+    try:
+        await users.set_display(context_of(request).db, mine.team_id, mine.user_id, sent)
+    except Invalid as fault:
+        return await _shown(request, {}, (sent, fault.details))
+    answer = back(request, _HERE, "Saved.")
+    answer.del_cookie(THEME, path="/")
+    return answer
+
+
 async def end(request: web.Request) -> web.StreamResponse:
     """Sign one browser out, which may be this one."""
     mine = visitor(request)
@@ -60,8 +78,14 @@ async def end(request: web.Request) -> web.StreamResponse:
     return answer
 
 
-async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResponse:
+async def _shown(
+    request: web.Request,
+    faults: dict[str, str],
+    display: tuple[Mapping[str, Any], Mapping[str, str]] | None = None,
+) -> web.StreamResponse:
+    """Show the page; *faults*: of the password, *display*: what was sent of it, and its faults."""
     context, mine = context_of(request), visitor(request)
+    shown, display_faults = display or (to_json(mine.display), {})
     fields = tuple(
         FormField(
             name=name,
@@ -79,8 +103,18 @@ async def _shown(request: web.Request, faults: dict[str, str]) -> web.StreamResp
     return page(
         request,
         "account.html.j2",
-        status=400 if faults else 200,
+        status=400 if faults or display_faults else 200,
         form=Form(fields, {}),
+        display=_display_form(shown, display_faults),
         two_factor=await two_factor.state(context.db, mine.team_id, mine.user_id),
         sessions=await console_sessions.of(context.db, mine, context.now()),
     )
+
+
+def _display_form(shown: Mapping[str, Any], faults: Mapping[str, str]) -> Form:
+    built = forms.build(Display, shown, faults)
+    zones = tuple((name, name) for name in time_zones.names())
+    fields = tuple(
+        replace(field, options=zones) if field.name == "timezone" else field for field in built.fields
+    )
+    return Form(fields, built.faults)

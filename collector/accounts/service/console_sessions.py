@@ -11,6 +11,7 @@ from collector.accounts.storage import console_sessions as table
 from collector.accounts.storage import users
 from collector.accounts.storage.console_sessions import ListedSession, Session
 from collector.console import session
+from collector.console.display import stored
 from collector.console.visitor import Browser, Visitor
 from collector.platform import audit
 from collector.platform.access import Actor, counts
@@ -131,4 +132,5 @@ def _visitor(row: Session) -> Visitor:
         plan=row.plan,
         permission=session.permission(row.role, row.token_permission),
         ends_at=row.ends_at,
+        display=stored(row.display),
     )

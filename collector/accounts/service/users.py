@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -15,7 +15,8 @@ from collector.accounts.service import password_hashes
 from collector.accounts.storage import console_sessions, tokens
 from collector.accounts.storage import users as table
 from collector.accounts.storage.users import User
-from collector.platform import audit
+from collector.console.display import Display
+from collector.platform import audit, time_zones
 from collector.platform.access import ROLES, Actor, Role, beyond, operator
 from collector.platform.answer_json import read_only
 from collector.platform.fields import Email
@@ -151,6 +152,14 @@ async def update(db: Db, who: Actor, id_: UUID, body: Mapping[str, Any]) -> User
         raise _taken(settings.email) from None
     ended = before.invited_until is not None and before.email.lower() != after.email.lower()
     return UserDetails(after, None, unknown, (_ENDED,) if ended else ())
+
+
+async def set_display(db: Db, team_id: int, id_: UUID, body: Mapping[str, Any]) -> None:
+    """Save how a user wants the console shown. Raises Invalid."""
+    display, _ = check(Display, body)
+    named = None if display.timezone is None else time_zones.canonical(display.timezone)
+    async with db.transaction() as tx:
+        await table.save_display(tx, team_id, id_, asdict(replace(display, timezone=named)))
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:

@@ -1,8 +1,9 @@
 """Console sessions; only the SHA-256 of each cookie is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from collector.platform.access import Permission
@@ -27,6 +28,7 @@ class Session:
     name: str
     email: str
     role: str
+    display: Mapping[str, Any]
     team_name: str
     plan: str
     token_permission: Permission | None
@@ -54,7 +56,7 @@ async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Session]:
 
 _WITH_HASHES = """
     SELECT s.team_id, s.id, s.user_id, s.token_id, s.hash, s.created_at, s.seen_at, s.ends_at,
-        u.name, u.email, u.role, m.name AS team_name, m.plan,
+        u.name, u.email, u.role, u.display, m.name AS team_name, m.plan,
         t.permission AS token_permission, t.expires_at, t.revoked_at
     FROM console_sessions s
     JOIN users u ON u.team_id = s.team_id AND u.id = s.user_id

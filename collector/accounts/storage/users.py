@@ -1,7 +1,9 @@
 """Users of a team, their passwords and invitations."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from collector.platform.access import Role
@@ -166,6 +168,11 @@ async def note_sign_in(tx: Tx, team_id: int, id_: UUID, now: datetime) -> None:
     await tx.execute(
         "DELETE FROM password_links WHERE team_id = $1 AND user_id = $2 AND kind = 'first'", team_id, id_
     )
+
+
+async def save_display(tx: Tx, team_id: int, id_: UUID, display: Mapping[str, Any]) -> None:
+    """Save how the user wants the console shown."""
+    await tx.execute("UPDATE users SET display = $3 WHERE team_id = $1 AND id = $2", team_id, id_, display)
 
 
 async def newcomer(tx: Tx) -> User | None:

@@ -114,6 +114,16 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "Fields.timezone": ValueText(
         label="Time zone", help="Start and end follow its clock, also across daylight saving changes."
     ),
+    "Display.timezone": ValueText(
+        label="Time zone",
+        help="Of all times in the console. Empty: that of the device.",
+        example="Europe/Berlin",
+    ),
+    "Display.clock": ValueText(
+        label="Clock", words={"24h": "24 hours, 17:30", "12h": "12 hours, 5:30 pm"}, none="As the device"
+    ),
+    "Display.theme": ValueText(label="Theme", none="As the device"),
+    "Display.density": ValueText(label="Rows"),
     "rrule": ValueText(label="Repeats", help="An RRULE, such as FREQ=WEEKLY;BYDAY=SU. Empty: once."),
     "exdates": ValueText(label="Not on these days", help="One per line, as 2026-12-24."),
 }

@@ -1,13 +1,14 @@
 // Charts over time: labels in the viewer's zone, a tooltip for each step, zoom by dragging. They are whole without it.
 
+import { format, local, moment as instant, zone } from "./times.js";
+
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const exact = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const moment = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const clock = format({ hour: "2-digit", minute: "2-digit" });
+const exact = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = format({ day: "numeric", month: "short" });
+const moment = format({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
 // Times
 
@@ -35,13 +36,11 @@ function localise(root = document) {
   }
 }
 
-const local = (at) => new Date(at - at.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
-
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-zoned]")) return;
   event.preventDefault();
   const query = new URLSearchParams(new FormData(event.target));
-  for (const name of ["from", "to"]) query.set(name, new Date(query.get(name)).toISOString());
+  for (const name of ["from", "to"]) query.set(name, instant(query.get(name)).toISOString());
   go(query);
 });
 

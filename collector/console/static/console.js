@@ -1,13 +1,15 @@
 // The console's kernel: times in the viewer's zone, theme, shortcuts, questions before deeds, live parts.
 // Pages work without it; scripts of single pages import from it: `import { live, swap } from "./console.js"`.
 
+import { format } from "./times.js";
+
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 // Times
 
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const whole = format({ dateStyle: "medium", timeStyle: "short" });
+const exact = format({ dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 

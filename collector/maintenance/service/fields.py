@@ -4,17 +4,16 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
 from typing import Annotated, Any
 from uuid import UUID
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.maintenance.core import recurrence
 from collector.maintenance.core.recurrence import BadRule
 from collector.maintenance.core.windows import LONGEST_S, Schedule, Selection, local, moment, occurrences
-from collector.platform import references
+from collector.platform import references, time_zones
 from collector.platform.fields import Tag
 from collector.platform.monitor import MonitorId, Tags, has_ink
 from collector.platform.validation.shapes import members
@@ -33,16 +32,6 @@ _TIME = re.compile(
 )
 _WHEN = "must be an RFC 3339 timestamp, or a local time such as 2026-12-01T02:00:00"
 _YEARS = range(2000, 2101)
-
-
-@cache
-def _zones() -> Mapping[str, str]:
-    """The names of time zones by their lower-case form."""
-    return {name.lower(): name for name in available_timezones()}
-
-
-def is_zone(text: str) -> bool:
-    return text.lower() in _zones()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +56,9 @@ class Fields:
     """End of the first occurrence, as `start`; this or `duration` is required."""
     duration: Annotated[int, Interval(ge=1, le=LONGEST_S), NumericText()] | None = None
     """Length in seconds; this or `end` is required."""
-    timezone: Annotated[str, Predicate(is_zone), Says("must be an IANA time zone, such as Europe/Berlin")] = (
-        "UTC"
-    )
+    timezone: Annotated[
+        str, Predicate(time_zones.is_zone), Says("must be an IANA time zone, such as Europe/Berlin")
+    ] = "UTC"
     """IANA time zone of local times and of the recurrence."""
     rrule: Annotated[str, MaxLen(recurrence.MOST_TEXT)] | None = None
     """Recurrence rule (RFC 5545); without it the window occurs once."""
@@ -165,7 +154,7 @@ def _beside(bad: Collection[str], values: Mapping[str, Any], old: Schedule | Non
 
 
 def _schedule(fields: Fields, old: Schedule | None) -> tuple[Schedule | None, dict[str, str]]:
-    zone = ZoneInfo(_zones()[fields.timezone.lower()])
+    zone = ZoneInfo(time_zones.canonical(fields.timezone))
     faults: dict[str, str] = {}
     start = _start(fields, zone, old)
     exdates = {f"exdates[{at}]": _day(text, zone) for at, text in enumerate(fields.exdates)}
