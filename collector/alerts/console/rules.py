@@ -192,10 +192,10 @@ def _sent(form: Posted) -> dict[str, Any]:
 
 def _line(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, str]) -> RuleLine:
     named = [channels[id_] for id_ in row.channels if id_ in channels]
-    return RuleLine(row, named, rule_sentences.sentence(_parts(row, channels, monitors)))
+    return RuleLine(row, named, rule_sentences.sentence(parts(row, channels, monitors)))
 
 
-def _parts(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, str]) -> RuleParts:
+def parts(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, str]) -> RuleParts:
     """Return the rule's settings with the names of its enabled channels and of its monitors."""
     escalation = row.escalation or {}
     return RuleParts(

@@ -81,6 +81,11 @@ _PHRASES: Final[Mapping[str, str]] = {
 }
 
 
+def is_unconditional(conditions: Mapping[str, Any]) -> bool:
+    """Whether a rule with these conditions fires when a monitor goes down."""
+    return all(conditions.get(name) is None for name in _PHRASES)
+
+
 def _when(conditions: Mapping[str, Any]) -> list[Words]:
     phrases = [_phrase(name, conditions) for name in _PHRASES if conditions.get(name) is not None]
     if not phrases:
