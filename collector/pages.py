@@ -6,12 +6,14 @@ from aiohttp import web
 
 from collector.accounts.console import account, door, links, openid, team, tokens, two_factor, users
 from collector.alerts.console import alerts, rules
+from collector.alerts.console.monitor_rules import MonitorRules
 from collector.console import common, edge
 from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
 from collector.monitors.console import checks, forms, monitor, monitors, reports
+from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
 from collector.platform.access import Permission
@@ -271,4 +273,5 @@ BESIDE: Final = {
 
 def register(app: web.Application) -> None:
     """Add the console's routes to *app*, beside the API's."""
+    app[NOTIFIED] = MonitorRules()
     edge.register(app, ConsoleSite(PAGES, SECTIONS, BESIDE), PAGES)

@@ -1,6 +1,6 @@
 """Alert rules: channels and conditions, and a preview before one is saved."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -8,7 +8,9 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.alerts.console import sections
+from collector.alerts.core import rule_sentences
 from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
+from collector.alerts.core.rule_sentences import RuleParts, Words
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
 from collector.alerts.service.preview import Preview
@@ -24,6 +26,7 @@ from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.console import pickers
+from collector.monitors.service import reads
 from collector.platform.validation.validation import to_json
 from shared import ids
 from shared.errors import Invalid, PreconditionFailed
@@ -33,24 +36,16 @@ _POLICY: Final = "escalationPolicy"
 _TOLD: Final = ("name", "enabled", "channels")
 _WHOSE: Final = ("monitors",)
 _HOW_OFTEN: Final = ("notifyOnRecovery", "repeatMinutes")
-_WORDS: Final[Mapping[str, str]] = {
-    "consecutiveFailures": "{} failed checks in a row",
-    "latencyThresholdMs": "an answer after more than {} ms",
-    "statusCode": "status {}",
-    "errorRatePercent": "{} % of checks fail",
-    "availability": "less than {} % of checks are good",
-}
 _MOST_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A rule in the list; *told*: its enabled channels."""
+    """A rule in the list; *channels*: its enabled ones."""
 
     row: RuleRow
-    told: list[str]
-    fires: str
-    whose: str
+    channels: list[str]
+    sentence: list[Words]
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -59,10 +54,12 @@ async def list_(request: web.Request) -> web.StreamResponse:
     team_id = visitor(request).team_id
     found, total = await rules.page(context_of(request).db, team_id, RuleFilter(), common.PER_PAGE, offset)
     names = {one.row.id: one.row.name for one in every if one.row.enabled}
+    chosen = [id_ for one in found for id_ in one.row.monitors]
+    monitors = await reads.names(context_of(request).db, team_id, chosen) if chosen else {}
     return page(
         request,
         "rules.html.j2",
-        rows=[_line(one.row, names) for one in found],
+        rows=[_line(one.row, names, monitors) for one in found],
         silence=sections.silence(every),
         at=common.at(request, number, total),
     )
@@ -169,6 +166,7 @@ async def _drawn(
         often=whole.named(*_HOW_OFTEN),
         policy=policy.fields,
         summary=Form((*whole.fields, *tags, *policy.fields), {**whole.faults, **policy.faults}),
+        sentence=_sentence(shown, options["channels"], choice.options, known),
         preview=preview,
         most=_MOST_SHOWN,
         reason=sections.reason,
@@ -192,23 +190,62 @@ def _sent(form: Posted) -> dict[str, Any]:
     return {**read.body(RuleSettings, form), "tags": edits.tags(form)}
 
 
-def _line(row: RuleRow, names: Mapping[UUID, str]) -> RuleLine:
-    told = [names[id_] for id_ in row.channels if id_ in names]
-    return RuleLine(row, told, _fires(row.conditions), _whose(row))
+def _line(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, str]) -> RuleLine:
+    named = [channels[id_] for id_ in row.channels if id_ in channels]
+    return RuleLine(row, named, rule_sentences.sentence(parts(row, channels, monitors)))
 
 
-def _fires(conditions: Mapping[str, Any]) -> str:
-    parts = [text.format(f"{conditions[name]:g}") for name, text in _WORDS.items() if name in conditions]
-    joined = (" and " if conditions.get("match") == "all" else " or ").join(parts)
-    return joined or "it goes down"
+def parts(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, str]) -> RuleParts:
+    """Return the rule's settings with the names of its enabled channels and of its monitors."""
+    escalation = row.escalation or {}
+    return RuleParts(
+        every=row.every,
+        monitors=[monitors.get(id_, "a deleted monitor") for id_ in row.monitors],
+        tags=_tags(row.tags),
+        every_tag=isinstance(row.tags, Mapping),
+        conditions=row.conditions,
+        channels=[channels[id_] for id_ in row.channels if id_ in channels],
+        repeat_minutes=row.repeat_minutes,
+        recovery=row.notify_on_recovery,
+        delay_minutes=escalation.get("delayMinutes"),
+        later=[channels[id_] for id_ in row.escalate_to if id_ in channels],
+        steps=escalation.get("maxEscalations") or 1,
+    )
 
 
-def _whose(row: RuleRow) -> str:
-    if row.every:
-        return "all monitors"
-    tags = [f"{name}:{one}" for name, one in row.tags.items()] if isinstance(row.tags, Mapping) else row.tags
-    named = f"{len(row.monitors)} by name" if row.monitors else ""
-    return ", ".join(filter(None, (named, *tags))) or "no monitor: the selected ones were deleted"
+def _tags(tags: Mapping[str, str] | Sequence[str]) -> list[str]:
+    return [f"{name}:{text}" for name, text in tags.items()] if isinstance(tags, Mapping) else [*tags]
+
+
+def _sentence(
+    shown: Mapping[str, Any],
+    channels: pickers.Options,
+    monitors: pickers.Options,
+    known: RuleDetails | None,
+) -> list[Words]:
+    """Return the sentence of the form's rule; *channels* and *monitors*: what it offers."""
+    names, of_monitors = dict(channels), dict(monitors)
+    escalation, tags = shown.get(_POLICY) or {}, shown.get("tags") or {}
+    chosen = shown.get("monitors") or ()
+    return rule_sentences.sentence(
+        RuleParts(
+            every=not chosen and not tags and (known is None or known.row.every),
+            monitors=[of_monitors.get(id_, id_) for id_ in chosen],
+            tags=_tags(tags),
+            every_tag=isinstance(tags, Mapping),
+            conditions=shown.get("conditions") or {},
+            channels=[names[id_] for id_ in shown.get("channels") or () if id_ in names],
+            repeat_minutes=_whole(shown.get("repeatMinutes")),
+            recovery=shown.get("notifyOnRecovery") is not False,
+            delay_minutes=_whole(escalation.get("delayMinutes")),
+            later=[names[id_] for id_ in escalation.get("escalateToChannels") or () if id_ in names],
+            steps=_whole(escalation.get("maxEscalations")) or 1,
+        )
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _done(said: str, known: RuleDetails) -> str:

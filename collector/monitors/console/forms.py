@@ -1,9 +1,10 @@
 """Creating and editing a monitor: a form of its type's fields, with a trial run before saving."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from uuid import UUID
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
 from collector.console import common
 from collector.console.answers import back, page, posted, value
@@ -17,6 +18,7 @@ from collector.monitors.answers import TestedMonitor
 from collector.monitors.api import views
 from collector.monitors.console import kind_cards, monitors, pickers
 from collector.monitors.console import types as monitor_types
+from collector.monitors.console.notified import NOTIFIED
 from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
 from collector.monitors.service import monitors as service
@@ -29,7 +31,7 @@ from collector.platform.validation.model_fields import defaults
 from collector.platform.validation.validation import to_json
 from collector.probes.storage import probes
 from shared import ids
-from shared.errors import Invalid, PreconditionFailed, Unavailable
+from shared.errors import Conflict, Invalid, PreconditionFailed, Unavailable
 from shared.kinds import KINDS, RECEIVING
 
 _FIRST: Final = ("interval", "locations")
@@ -41,6 +43,7 @@ _FOLDED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _NEW_TYPE: Final = "http"
 _LONGEST_NAME: Final = 255
+_NOTIFY: Final = "notify"
 
 
 async def new(request: web.Request) -> web.StreamResponse:
@@ -80,7 +83,7 @@ async def create(request: web.Request) -> web.StreamResponse:
             request, type_, settings, config, fault.details, status=400, clone=value(form, "clone")
         )
     said = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
-    return back(request, monitors.path(saved.monitor.id), said)
+    return await _saved(request, saved.monitor.id, said)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -115,7 +118,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     except PreconditionFailed:
         faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
         return await _drawn(request, kind, settings, config, faults, monitor, status=412)
-    return back(request, monitors.path(monitor.id), " ".join(["Saved.", *saved.warnings]))
+    return await _saved(request, monitor.id, " ".join(["Saved.", *saved.warnings]))
 
 
 async def test(request: web.Request) -> web.StreamResponse:
@@ -180,6 +183,7 @@ async def _drawn(
     left = {name: text for name, text in faults.items() if name not in _about(faults, kind)}
     of_all = await _settings(request, type_, settings, left, monitor)
     foremost, others = monitor_types.divided(type_, of_kind.fields)
+    notify, rules = await _notify(request, monitor)
     return page(
         request,
         "monitor_form.html.j2",
@@ -190,7 +194,8 @@ async def _drawn(
         card=kind_cards.card(type_),
         cards=kind_cards.groups(),
         receives=type_ in RECEIVING,
-        first=[*of_all.named("name"), *foremost, *of_all.named(*_FIRST)],
+        first=[*of_all.named("name"), *foremost, *of_all.named(*_FIRST), *notify],
+        rules=rules,
         folded=_folded(others, of_all),
         summary=Form((*of_kind.fields, *of_all.fields), {**of_all.faults, **of_kind.faults}),
         tested=tested,
@@ -224,6 +229,36 @@ async def _settings(
         leave_out=monitor_types.settings_left_out(type_),
     )
     return choice.put(built, "dependsOn")
+
+
+async def _notify(request: web.Request, monitor: Monitor | None) -> tuple[list[FormField], Sequence[str]]:
+    """Return the field of the notified channels, if there are any, and what other rules notify."""
+    known = await request.app[NOTIFIED].read(request, monitor.id if monitor else None)
+    if not known.options:
+        return [], known.rules
+    sent = (await posted(request)).get(_NOTIFY) if request.method == hdrs.METH_POST else None
+    field = FormField(
+        name=_NOTIFY,
+        label="Notify",
+        control="checks",
+        help="Channels that are notified when it goes down and when it recovers.",
+        options=tuple(known.options),
+        checked=known.chosen if sent is None else frozenset(filter(None, sent)),
+    )
+    return [field], known.rules
+
+
+async def _saved(request: web.Request, monitor_id: UUID, said: str) -> web.Response:
+    """Save the channels that the form chose, and return to the monitor's page."""
+    wanted = (await posted(request)).get(_NOTIFY)
+    here = monitors.path(monitor_id)
+    if wanted is None:
+        return back(request, here, said)
+    try:
+        await request.app[NOTIFIED].save(request, monitor_id, [each for each in wanted if each])
+    except (Invalid, Conflict) as fault:
+        return back(request, here, f"{said} Its channels were not saved: {fault}.", tone="warn")
+    return back(request, here, said)
 
 
 def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormField]]]:

@@ -76,7 +76,7 @@ async def test_a_rule_is_made_with_what_the_form_says(console: Console) -> None:
     page = await console.post(HERE, fields)
 
     assert page.path == HERE, page.words
-    assert "an answer after more than 800 ms" in page.words
+    assert "is slower than 800 ms" in page.words
     [made] = (await console.api.get("/v1/alert-rules")).json["data"]
     assert (made["name"], made["enabled"], made["notifyOnRecovery"]) == ("Slow", True, True)
     assert (made["channels"], made["monitors"], made["repeatMinutes"]) == ([mail], [shop], 30)
@@ -274,3 +274,28 @@ async def test_another_team_s_rule_is_like_none(console: Console) -> None:
 
     assert (await console.get(f"{HERE}/{theirs}/edit")).status == 404
     assert (await console.post(f"{HERE}/preview", {"rule": theirs})).status == 404
+
+
+async def test_a_rule_is_a_sentence_in_the_list_and_in_its_form(console: Console) -> None:
+    mail, pager = await channel(console, name="Ops"), await channel(console, name=HOSTILE)
+    shop = await monitor(console)
+    id_ = await rule(
+        console,
+        channels=[mail],
+        monitors=[shop],
+        conditions={"consecutiveFailures": 3},
+        escalationPolicy={"delayMinutes": 15, "escalateToChannels": [pager]},
+    )
+    await console.sign_in()
+
+    page = await console.get(HERE)
+    form = await console.get(f"{HERE}/{id_}/edit")
+    preview = await console.post(
+        f"{HERE}/preview", {"name": "Slow", "conditions.latencyThresholdMs": "800", "channels": ["", mail]}
+    )
+
+    said = "When shop is down for 3 checks , notify Ops , then after 15 min <img"
+    assert said in page.words
+    assert "When shop is down for 3 checks , notify Ops (email) , then after 15 min <img" in form.words
+    assert "When any monitor is slower than 800 ms , notify Ops (email)" in preview.words
+    assert "<img" not in page.text + form.text
