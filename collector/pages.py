@@ -11,7 +11,7 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
-from collector.monitors.console import forms, monitor, monitors, reports
+from collector.monitors.console import forms, live, monitor, monitors, reports
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
 from collector.platform.access import Permission
@@ -59,6 +59,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
+    ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/monitors/{id}", monitor.show, like("GET", "/v1/monitors/{id}")),
     ConsolePage("GET", "/monitors/{id}/edit", forms.edit, like("PUT", "/v1/monitors/{id}")),
     ConsolePage("POST", "/monitors/{id}/edit", forms.update, like("PUT", "/v1/monitors/{id}")),

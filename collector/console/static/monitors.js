@@ -28,9 +28,8 @@ function show() {
   const every = document.querySelector("[data-all]");
   const count = every.checked ? Number(bar.dataset.total) : boxes.filter((box) => box.checked).length;
   const shown = count.toLocaleString();
-  bar.classList.toggle("active", count > 0);
-  bar.querySelector("[data-selected]").textContent = count ? `${shown} selected` : "None selected";
-  for (const button of bar.querySelectorAll("button")) button.disabled = count === 0;
+  bar.hidden = count === 0;
+  bar.querySelector("[data-selected]").textContent = `${shown} selected`;
   bar.querySelector("[data-confirm]").dataset.confirm =
     `Delete ${shown} ${count === 1 ? "monitor and its" : "monitors and their"} history? This cannot be undone.`;
   for (const box of all("[data-tick-all]")) {

@@ -59,20 +59,29 @@ WIDTH: Final = CHECKS * _STEP - 1
 
 
 def line(item: BoardRow, checks: Sequence[RecentCheck], daily: Daily | None, now: datetime) -> MonitorLine:
-    first = CHECKS - len(checks)
-    failed = sum(each.status == Status.DOWN for each in checks)
     return MonitorLine(
         item,
         target(item),
         item.silenced_until is not None and item.silenced_until > now,
-        [
-            CheckBar((first + at) * _STEP, _LEVELS[Status(each.status)], _words(each))
-            for at, each in enumerate(checks)
-        ],
-        f"{failed} of the last {len(checks)} checks failed" if checks else "No checks yet",
+        bars(checks),
+        summary(checks),
         spark(checks),
         daily.uptime if daily else None,
     )
+
+
+def bars(checks: Sequence[RecentCheck]) -> list[CheckBar]:
+    """Draw the latest checks, the newest at the right."""
+    first = CHECKS - len(checks)
+    return [
+        CheckBar((first + at) * _STEP, _LEVELS[Status(each.status)], _words(each))
+        for at, each in enumerate(checks)
+    ]
+
+
+def summary(checks: Sequence[RecentCheck]) -> str:
+    failed = sum(each.status == Status.DOWN for each in checks)
+    return f"{failed} of the last {len(checks)} checks failed" if checks else "No checks yet"
 
 
 def target(item: BoardRow) -> str:

@@ -52,7 +52,9 @@ async def read(
     async with db.connection() as tx:
         rows = await storage.page(tx, team_id, wanted, sorting, limit, offset)
         counts = await storage.counts(tx, team_id, wanted, now)
-        checks = await storage.recent(tx, [(row.monitor, _since(row, now)) for row in rows], CHECKS)
+        checks = await storage.recent(
+            tx, [(row.monitor, since(row.last_at or now, row.interval_s)) for row in rows], CHECKS
+        )
         tags = await storage.tags(tx, team_id, _TAGS)
     by_monitor: dict[int, list[RecentCheck]] = {row.monitor: [] for row in rows}
     for check in checks:
@@ -66,6 +68,6 @@ async def matching(db: Db, team_id: int, wanted: MonitorFilter) -> list[UUID]:
         return await storage.matching(tx, team_id, wanted)
 
 
-def _since(row: BoardRow, now: datetime) -> datetime:
+def since(last: datetime, interval_s: int) -> datetime:
     """Return a moment that the checks to draw are after, so that few partitions are read."""
-    return (row.last_at or now) - min(timedelta(seconds=row.interval_s) * CHECKS * 1.2 + _LATE, _LONGEST)
+    return last - min(timedelta(seconds=interval_s) * CHECKS * 1.2 + _LATE, _LONGEST)

@@ -1,7 +1,7 @@
 """The list of monitors as the console shows it: sorted, counted by state, with the latest checks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -214,3 +214,27 @@ def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
                 OR EXISTS (SELECT FROM jsonb_each_text(m.tags) t WHERE t.key || ':' || t.value ILIKE {place}))
         """
     return where, values
+
+
+@dataclass(frozen=True, slots=True)
+class LatestCheck:
+    """When a monitor was checked last, anywhere; *ms*: mean of its latest good checks."""
+
+    monitor: int
+    id: UUID
+    interval_s: int
+    last_at: datetime
+    ms: float | None
+
+
+async def latest(tx: Tx, team_id: int, ids: Collection[UUID]) -> list[LatestCheck]:
+    """Return the latest check of those *ids* that have any."""
+    rows = await tx.fetch(
+        f"""
+        SELECT m.monitor, m.id, m.interval_s, s.last_at, s.ms FROM monitors m {_MEASURED_UP}
+        WHERE m.team_id = $1 AND m.id = ANY ($2) AND s.last_at IS NOT NULL
+        """,
+        team_id,
+        list(ids),
+    )
+    return [LatestCheck(**row) for row in rows]
