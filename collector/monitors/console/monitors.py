@@ -8,7 +8,7 @@ from aiohttp import web
 from yarl import URL
 
 from collector.console import common
-from collector.console.answers import back, page, posted, value
+from collector.console.answers import PART, back, page, posted, value
 from collector.console.state import visitor
 from collector.history.service import statistics
 from collector.http.context import context_of
@@ -81,7 +81,8 @@ async def list_(request: web.Request) -> web.StreamResponse:
         query=_query(request),
         narrowed=wanted != MonitorFilter(),
         types=list(TYPES),
-        tags=seen.tags,
+        # A part that is loaded anew leaves the search and its suggestions alone.
+        tags=[] if PART in request.headers else await board.tags(context.db, team_id),
         counters=_counters(request, seen, chosen),
         columns={name: _link(request, sorting, name) for name in SORTS},
         sorting=sorting,

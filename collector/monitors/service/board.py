@@ -25,7 +25,6 @@ class Board:
     rows: list[BoardRow]
     counts: list[BoardCount]
     checks: Mapping[int, Sequence[RecentCheck]]
-    tags: list[str]
 
     @property
     def states(self) -> dict[str, int]:
@@ -55,11 +54,16 @@ async def read(
         checks = await storage.recent(
             tx, [(row.monitor, since(row.last_at or now, row.interval_s)) for row in rows], CHECKS
         )
-        tags = await storage.tags(tx, team_id, _TAGS)
     by_monitor: dict[int, list[RecentCheck]] = {row.monitor: [] for row in rows}
     for check in checks:
         by_monitor[check.monitor].append(check)
-    return Board(rows, counts, by_monitor, tags)
+    return Board(rows, counts, by_monitor)
+
+
+async def tags(db: Db, team_id: int) -> list[str]:
+    """Return the team's most used tags, as a filter takes them."""
+    async with db.connection() as tx:
+        return await storage.tags(tx, team_id, _TAGS)
 
 
 async def matching(db: Db, team_id: int, wanted: MonitorFilter) -> list[UUID]:

@@ -117,14 +117,14 @@ async def page(
     rows = await tx.fetch(
         f"""
         SELECT m.monitor, m.id, m.name, m.type, m.config, m.interval_s, m.tags, m.group_name,
-            m.silenced_until, p.state, s.last_at, s.ms, (
+            m.silenced_until, {STATE} AS state, s.last_at, s.ms, (
                 SELECT max(e.text) FROM states s JOIN errors e ON e.error = s.last_error
                 WHERE s.monitor = m.monitor AND s.last_status = {int(Status.DOWN)}
             ) AS error
-        FROM (
-            SELECT id, state, row_number() OVER (ORDER BY {order}) AS place FROM ({board}) board
-            ORDER BY place LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}
-        ) p
+        FROM unnest(ARRAY(
+            SELECT id FROM ({board}) board
+            ORDER BY {order} LIMIT ${len(values) + 1} OFFSET ${len(values) + 2}
+        )) WITH ORDINALITY p (id, place)
         JOIN monitors m ON m.team_id = $1 AND m.id = p.id {_MEASURED_UP}
         ORDER BY p.place
         """,
