@@ -12,7 +12,7 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents import console as incidents
 from collector.maintenance import console as maintenance
-from collector.monitors.console import checks, forms, monitor, monitors, reports
+from collector.monitors.console import checks, forms, live, monitor, monitors, reports
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
@@ -62,6 +62,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
+    ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/monitors/{id}", monitor.show, like("GET", "/v1/monitors/{id}")),
     ConsolePage("GET", "/monitors/{id}/edit", forms.edit, like("PUT", "/v1/monitors/{id}")),
     ConsolePage("POST", "/monitors/{id}/edit", forms.update, like("PUT", "/v1/monitors/{id}")),

@@ -1,14 +1,19 @@
 """The console's monitors and incidents in a real browser: for everybody, live, and nothing of it runs."""
 
+import re
+from datetime import datetime, timedelta
 from typing import Literal
 
 import pytest
 from playwright.async_api import expect
 
+from shared.clock import utc_now
 from tests.browser.status_world import ARABIC, LONG, measured
 from tests.browser.visits import Visit, Visitors
 from tests.console.client import PASSWORD, Console, served, visiting
 from tests.http.client import Api
+from tests.http.rows import insert
+from tests.monitors.monitors import location, number, result
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{7*7}}"
 PHONE = (390, 844)
@@ -105,3 +110,90 @@ async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) ->
             await visit.page.goto(url + path)
             await visit.page.wait_for_load_state("load")
         assert (visit.dialogs, visit.elsewhere, visit.faults) == ([], [], [])
+
+
+async def test_a_check_is_drawn_in_an_open_list_within_two_seconds(api: Api, visitors: Visitors) -> None:
+    shop = await made(api, "shop")
+    monitor, now = await number(api, shop), utc_now()
+    await checked(api, monitor, now - timedelta(minutes=1), 20)
+    async with served(api) as url, visiting(url, api) as console:
+        page = (await signed_in(url, console, visitors)).page
+        async with page.expect_response(lambda answer: "/monitors/live" in answer.url):
+            await page.goto(url + "/monitors")
+        row = page.locator("tr", has_text="shop")
+        await expect(row.locator("rect")).to_have_count(1)
+        await expect(row).to_contain_text(re.compile(r"1 min\.? ago"))
+
+        await checked(api, monitor, now, 345)
+
+        await expect(row.locator("rect")).to_have_count(2, timeout=2_000)
+        await expect(row).to_contain_text("345 ms")
+        await expect(row).not_to_contain_text(re.compile(r"min\.? ago"))
+
+
+async def test_the_first_check_ends_no_result_yet_and_moves_the_counters(
+    api: Api, visitors: Visitors
+) -> None:
+    shop = await made(api, "shop")
+    async with served(api) as url, visiting(url, api) as console:
+        page = (await signed_in(url, console, visitors)).page
+        async with page.expect_response(lambda answer: "/monitors/live" in answer.url):
+            await page.goto(url + "/monitors")
+        states = page.get_by_role("navigation", name="States")
+        await expect(states).to_contain_text("no result yet 1")
+
+        await checked(api, await number(api, shop), utc_now(), 20)
+
+        await expect(states).to_contain_text("up 1")
+        await expect(page.locator("tr", has_text="shop")).not_to_contain_text("no result yet")
+
+
+async def test_what_is_selected_is_counted_and_outlasts_news(api: Api, visitors: Visitors) -> None:
+    for name in ("a", "b", "c"):
+        await made(api, name)
+    async with served(api) as url, visiting(url, api) as console:
+        page = (await signed_in(url, console, visitors)).page
+        async with page.expect_response(lambda answer: "/events" in answer.url):
+            await page.goto(url + "/monitors")
+        bar = page.locator(".bulk")
+        await expect(bar).to_be_hidden()
+        await page.keyboard.press("j")
+        await page.keyboard.press("x")
+        await page.get_by_label("Select b").check()
+        await expect(bar).to_contain_text("2 selected")
+
+        await made(api, "d")
+
+        await expect(page.locator("tr", has_text="d").get_by_label("Select d")).to_be_visible()
+        await expect(bar).to_contain_text("2 selected")
+        await page.get_by_label("all 4 that match").check()
+        await expect(bar).to_contain_text("4 selected")
+        await bar.get_by_role("button", name="Delete").click()
+        await expect(page.locator("#confirm-text")).to_have_text(
+            "Delete 4 monitors and their history? This cannot be undone."
+        )
+
+
+async def test_a_folded_group_stays_folded(api: Api, visitors: Visitors) -> None:
+    await made(api, "till", group="Shop")
+    async with served(api) as url, visiting(url, api) as console:
+        page = (await signed_in(url, console, visitors)).page
+        await page.goto(url + "/monitors?sort=group")
+        await expect(page.get_by_role("link", name="till")).to_be_visible()
+        await page.locator("summary", has_text="Shop").click()
+        await expect(page.get_by_role("link", name="till")).to_be_hidden()
+
+        await page.reload()
+
+        await expect(page.locator("summary", has_text="Shop")).to_be_visible()
+        await expect(page.get_by_role("link", name="till")).to_be_hidden()
+
+
+async def checked(api: Api, monitor: int, at: datetime, ms: int) -> None:
+    """Let a check of a monitor come in."""
+    where = await location(api, "local")
+    await result(api, monitor, at, ms=ms)
+    async with api.context.db.transaction() as tx:
+        await tx.execute("DELETE FROM states WHERE monitor = $1", monitor)
+    row = {"monitor": monitor, "location": where, "turn": 0, "revision": 1, "last_status": 1}
+    await insert(api.context.db, "states", {**row, "last_at": at, "last_ms": ms})

@@ -1,84 +1,113 @@
-"""The list of monitors: search, filter, bulk actions."""
+"""The list of monitors: search, filter, sorting, bulk actions."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from aiohttp import web
+from yarl import URL
 
-from collector.console import charts, common
-from collector.console.answers import back, page, posted, value
-from collector.console.charts import Bars
+from collector.console import common
+from collector.console.answers import PART, back, page, posted, value
 from collector.console.state import visitor
 from collector.history.service import statistics
 from collector.http.context import context_of
 from collector.monitors.api.context import MONITOR_FOLLOWERS
-from collector.monitors.service import bulk, reads
+from collector.monitors.console import rows
+from collector.monitors.service import board, bulk
 from collector.monitors.service.bulk import BulkRun, By, Done
 from collector.monitors.service.bulk_fields import parse
-from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
-from collector.platform.monitor import status
+from collector.monitors.storage.board import SORTS, STATES, Sorting
+from collector.monitors.storage.lists import MonitorFilter
 from shared import ids
 from shared.errors import Invalid
 from shared.kinds import TYPES
 
 HERE: Final = "/monitors"
-_STATUSES: Final = ("up", "down", "paused")
 _SILENCED: Final = "silenced"
+_STATUSES: Final = (*STATES, _SILENCED)
 _DAYS: Final = 30
 _LONGEST: Final = 200
 # The duration of the list's silence action.
 _HOUR_S: Final = 3_600
+_COLUMNS: Final = {
+    "state": "State",
+    "name": "Name",
+    "type": "Type",
+    "group": "Group",
+    "response": "Response",
+    "checked": "Checked",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class MonitorLine:
-    """A line of the list."""
+class SortLink:
+    """The heading of a column; *aria*: as `aria-sort` says it."""
 
-    item: ListedMonitor
+    label: str
+    path: str
+    aria: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateCounter:
+    """How many monitors are in a state, with a link to these; *status* is empty for all."""
+
     status: str
-    unmeasured: bool
-    silenced: bool
-    bars: Bars | None
-    uptime: float | None
+    count: int
+    path: str
+    current: bool
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
     context, team_id = context_of(request), visitor(request).team_id
-    number, wanted = common.asked(request), _wanted(request)
+    number, wanted, sorting = common.asked(request), _wanted(request, request.query), _sorting(request)
     offset, now = (number - 1) * common.PER_PAGE, context.now()
-    found, total = await reads.page(context.db, team_id, wanted, common.PER_PAGE, offset)
-    days = (
-        await statistics.daily_of(context.db, team_id, [one.id for one in found], _DAYS, now) if found else {}
-    )
+    seen = await board.read(context.db, team_id, wanted, sorting, common.PER_PAGE, offset, now)
+    shown = [row.id for row in seen.rows]
+    days = await statistics.daily_of(context.db, team_id, shown, _DAYS, now) if shown else {}
+    lines = [rows.line(row, seen.checks[row.monitor], days.get(row.id), now) for row in seen.rows]
+    chosen = _SILENCED if wanted.silenced_at else wanted.status
+    total = seen.states.get(chosen, 0) if chosen else seen.total
     return page(
         request,
         "monitors.html.j2",
-        rows=[_row(one, days.get(one.id), now) for one in found],
+        sections=rows.sections(seen, lines) if sorting.by == "group" else [],
+        rows=lines,
+        width=rows.WIDTH,
         total=total,
         at=common.at(request, number, total),
         wanted=wanted,
+        chosen=chosen,
         query=_query(request),
         narrowed=wanted != MonitorFilter(),
         types=list(TYPES),
-        statuses=(*_STATUSES, _SILENCED),
+        # A part that is loaded anew leaves the search and its suggestions alone.
+        tags=[] if PART in request.headers else await board.tags(context.db, team_id),
+        counters=_counters(request, seen, chosen),
+        columns={name: _link(request, sorting, name) for name in SORTS},
+        sorting=sorting,
     )
 
 
 async def carry_out(request: web.Request) -> web.StreamResponse:
-    """Run one action on the ticked monitors."""
+    """Run one action on the ticked monitors, or on all that match."""
     form = await posted(request)
-    action: dict[str, Any] = {"action": value(form, "deed"), "filter": {"ids": form.get("id", [])}}
+    action: dict[str, Any] = {"action": value(form, "deed")}
     if action["action"] == "silence":
         action["duration"] = _HOUR_S
     if action["action"] == "tag":
         name, _, text = value(form, "tag").partition(":")
         action["tags"] = {name.strip(): text.strip()}
-    if not form.get("id"):
-        return back(request, _here(form), "Select monitors first.", tone="warn")
     context, mine = context_of(request), visitor(request)
+    chosen = form.get("id", [])
+    if value(form, "all"):
+        wanted = _wanted(request, URL(_here(form)).query)
+        chosen = [ids.show("mon", id_) for id_ in await board.matching(context.db, mine.team_id, wanted)]
+    if not chosen:
+        return back(request, _here(form), "Select monitors first.", tone="warn")
     try:
-        asked = parse(action)
+        asked = parse({**action, "filter": {"ids": chosen}})
     except Invalid as fault:
         return back(
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
@@ -102,30 +131,49 @@ def _here(form: Any) -> str:
     return f"{HERE}?{query}" if query and not query.startswith("/") else HERE
 
 
-def _row(item: ListedMonitor, daily: statistics.Daily | None, now: datetime) -> MonitorLine:
-    return MonitorLine(
-        item,
-        status(paused_at=item.paused_at, down=item.down, last_at=item.last_at),
-        item.unmeasured_since is not None and item.paused_at is None and not item.down,
-        item.silenced_until is not None and item.silenced_until > now,
-        charts.bars([day.uptime for day in daily.days]) if daily else None,
-        daily.uptime if daily else None,
-    )
+def _sorting(request: web.Request) -> Sorting:
+    """Return the order of the query; ``-name`` is descending."""
+    text = request.query.get("sort", "")
+    by = text.removeprefix("-")
+    return Sorting(by=by, descending=text.startswith("-")) if by in SORTS else Sorting()
 
 
-def _wanted(request: web.Request) -> MonitorFilter:
+def _link(request: web.Request, sorting: Sorting, name: str) -> SortLink:
+    """Link to the order by *name*; by the present one, to its reverse."""
+    present = sorting.by == name
+    turned = present and not sorting.descending
+    url = request.rel_url.without_query_params("page").update_query(sort=f"-{name}" if turned else name)
+    aria = ("descending" if sorting.descending else "ascending") if present else "none"
+    return SortLink(_COLUMNS[name], str(url), aria)
+
+
+def _counters(request: web.Request, seen: board.Board, chosen: str | None) -> list[StateCounter]:
+    here = request.rel_url.without_query_params("page", "status")
+    every = StateCounter("", seen.total, str(here), chosen is None)
+    states = {**seen.states, **({chosen: seen.states.get(chosen, 0)} if chosen else {})}
+    return [
+        every,
+        *(
+            StateCounter(state, states[state], str(here.update_query(status=state)), state == chosen)
+            for state in _STATUSES
+            if state in states
+        ),
+    ]
+
+
+def _wanted(request: web.Request, query: Mapping[str, str]) -> MonitorFilter:
     """Return the filter of the query, without invalid values."""
-    asked = {name: text.strip()[:_LONGEST] for name, text in request.query.items() if text.strip()}
-    known = {"status": asked.get("status"), "type": asked.get("type")}
-    return MonitorFilter(
-        status=known["status"] if known["status"] in _STATUSES else None,
-        type=known["type"] if known["type"] in TYPES else None,
+    asked = {name: text.strip()[:_LONGEST] for name, text in query.items() if text.strip()}
+    wanted = MonitorFilter(
+        type=asked["type"] if asked.get("type") in TYPES else None,
         group=asked.get("group"),
         tag=asked.get("tag"),
         text=asked.get("q"),
         location=asked.get("location"),
-        silenced_at=context_of(request).now() if known["status"] == _SILENCED else None,
     )
+    if asked.get("status") == _SILENCED:
+        return replace(wanted, silenced_at=context_of(request).now())
+    return replace(wanted, status=asked["status"] if asked.get("status") in STATES else None)
 
 
 def _query(request: web.Request) -> str:

@@ -76,7 +76,7 @@ class MonitorFilter:
 
 
 async def newest(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: int) -> list[ListedMonitor]:
-    where, values = _where(team_id, wanted)
+    where, values = conditions(team_id, wanted)
     rows = await tx.fetch(f"SELECT {_shown(where, len(values))} AS shown", *values, limit, offset)
     return [_read(text) for text in rows[0]["shown"]]
 
@@ -98,7 +98,7 @@ class MonitorPage:
 
 async def page(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: int) -> MonitorPage:
     """Return the page after *offset*, with the numbers for its total, all of one moment."""
-    where, values = _where(team_id, wanted)
+    where, values = conditions(team_id, wanted)
     row = await tx.fetchrow(
         f"SELECT {_MARK}, {_counted(team_id, wanted)}, {_shown(where, len(values))} AS shown",
         *values,
@@ -111,7 +111,7 @@ async def page(tx: Tx, team_id: int, wanted: MonitorFilter, limit: int, offset: 
 
 async def total(tx: Tx, team_id: int, wanted: MonitorFilter) -> tuple[int, int]:
     """Return the mark, and the number of monitors at it, of any status."""
-    where, values = _where(team_id, replace(wanted, status=None))
+    where, values = conditions(team_id, replace(wanted, status=None))
     row = await tx.fetchrow(
         f"SELECT {_MARK}, (SELECT count(*) FROM monitors m WHERE {where}) AS total", *values
     )
@@ -127,7 +127,7 @@ def _counted(team_id: int, wanted: MonitorFilter) -> str:
     if wanted.status is None:
         return "0::bigint AS of_status"
     asked = ("paused", "down") if wanted.status == "up" else (wanted.status,)
-    wheres = (_where(team_id, replace(wanted, status=status))[0] for status in asked)
+    wheres = (conditions(team_id, replace(wanted, status=status))[0] for status in asked)
     counts = (f"(SELECT count(*) FROM monitors m WHERE {where})" for where in wheres)
     return f"{' + '.join(counts)} AS of_status"
 
@@ -170,7 +170,7 @@ def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
+def conditions(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
     """Build the condition with only the given filters, so that each combination gets a plan that fits."""
     name, colon, value = (wanted.tag or "").partition(":")
     asked: dict[str, Any] = {

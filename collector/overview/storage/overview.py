@@ -5,23 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from collector.monitors.storage.board import STATE
 from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING
 from shared.results import Status
 
-# A monitor's state as the console colours it. What has no result yet is neither up nor down.
-_STATE = """
-    CASE
-        WHEN m.paused_at IS NOT NULL THEN 'paused'
-        WHEN NOT EXISTS (SELECT FROM states s WHERE s.monitor = m.monitor AND s.last_at IS NOT NULL)
-            THEN 'new'
-        WHEN m.down THEN 'down'
-        WHEN m.unmeasured_since IS NOT NULL THEN 'unmeasured'
-        WHEN m.flapping_told THEN 'flapping'
-        WHEN m.degraded_told THEN 'degraded'
-        ELSE 'up'
-    END
-"""
 # Events are looked for among so many of the newest.
 _NEWEST = 5_000
 
@@ -127,7 +115,7 @@ async def group_counts(tx: Tx, team_id: int) -> list[GroupCount]:
     """Of each group and state that has monitors, by name."""
     rows = await tx.fetch(
         f"""
-        SELECT coalesce(m.group_name, '') AS name, {_STATE} AS state, count(*)
+        SELECT coalesce(m.group_name, '') AS name, {STATE} AS state, count(*)
         FROM monitors m WHERE m.team_id = $1 GROUP BY 1, 2 ORDER BY 1
         """,
         team_id,
@@ -140,7 +128,7 @@ async def tiles(tx: Tx, team_id: int, states: Collection[str], limit: int) -> li
     rows = await tx.fetch(
         f"""
         SELECT id, name, "group", state FROM (
-            SELECT m.id, m.name, coalesce(m.group_name, '') AS "group", {_STATE} AS state
+            SELECT m.id, m.name, coalesce(m.group_name, '') AS "group", {STATE} AS state
             FROM monitors m WHERE m.team_id = $1
         ) one WHERE state = ANY ($2) ORDER BY "group", lower(name), id LIMIT $3
         """,
@@ -175,7 +163,7 @@ async def troubled(tx: Tx, team_id: int, states: Collection[str], limit: int) ->
             ) AS error
         FROM (
             SELECT m.monitor, m.id, m.name, coalesce(m.group_name, '') AS "group", m.degraded_since,
-                m.flapping_since, m.unmeasured_since, {_STATE} AS state, coalesce((
+                m.flapping_since, m.unmeasured_since, {STATE} AS state, coalesce((
                     SELECT max(o.started_at) FROM outages o
                     WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at IS NULL
                 ), m.changed_at) AS down_since

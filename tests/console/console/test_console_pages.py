@@ -31,7 +31,7 @@ PREFIXES: Final = {
     "/settings/walls": "wall",
     "/settings/account/sessions": "ses",
 }
-STREAMS: Final = {"/events"}
+STREAMS: Final = {"/events", "/monitors/live"}
 GUARDED: Final = [page for page in PAGES if page.needs is not None and page.path not in STREAMS]
 FORMS: Final = [page for page in PAGES if page.method == "POST"]
 HEADERS: Final = {

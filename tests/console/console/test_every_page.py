@@ -25,7 +25,7 @@ from tests.world import PASSWORD, Everything, everything_happened
 Paths = Callable[[Everything], Iterable[str]]
 
 # Streams, which never end.
-STREAMS: Final = frozenset({"/events", "/v1/events"})
+STREAMS: Final = frozenset({"/events", "/monitors/live", "/v1/events"})
 # What no reader is to see: a missing value, a moment that no clock of theirs shows, a number that is none.
 _BROKEN: Final = re.compile(r"(?<![\w-])(?:None|undefined|Undefined|nan|NaN)(?![\w-])")
 _ISO: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d")
