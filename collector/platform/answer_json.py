@@ -1,8 +1,8 @@
 """Encodes responses as JSON: dataclasses by their fields' JSON names, datetimes as our timestamps."""
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from datetime import datetime
-from functools import cache
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import orjson
@@ -25,11 +25,8 @@ def encode(answer: Any) -> bytes:
 
 def json_object(answer: Any) -> dict[str, Any]:
     """Return the JSON object of a response dataclass; the values in it are yet to be encoded."""
-    return {
-        shown: found
-        for name, shown, left_out in _members(answer.__class__)
-        if (found := getattr(answer, name)) is not left_out
-    }
+    shown: dict[str, Any] = _CONVERTERS[answer.__class__](answer)
+    return shown
 
 
 def json_name(name: str) -> str:
@@ -54,21 +51,50 @@ def omitted(hint: Any) -> Omitted | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return iso(value)
-    if not is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"{type(value).__name__} cannot be expressed in JSON")
-    return json_object(value)
+    return _CONVERTERS[value.__class__](value)
 
 
-@cache
-def _members(cls: type) -> tuple[tuple[str, str, Any], ...]:
-    """Return for each field of *cls* its name, its JSON name and the value that leaves it out."""
+class _Converters(dict[type, Callable[[Any], Any]]):
+    """The function of each class that turns its values into what `orjson` can express.
+
+    A function is made at the first value of its class. Raises TypeError for a class that JSON cannot express.
+    """
+
+    def __missing__(self, cls: type) -> Callable[[Any], Any]:
+        made = _timestamp if issubclass(cls, datetime) else _object_converter(cls)
+        self[cls] = made
+        return made
+
+
+_CONVERTERS: Final = _Converters()
+
+
+def _timestamp(moment: datetime) -> str:
+    """Return the same text as `iso` in a quarter of its time."""
+    if moment.tzinfo is not UTC:
+        return iso(moment)
+    text = orjson.dumps(moment)
+    # Without microseconds there is no fraction of the second to shorten.
+    return f"{text[1:24].decode()}Z" if moment.microsecond else f"{text[1:20].decode()}.000Z"
+
+
+def _object_converter(cls: type) -> Callable[[Any], dict[str, Any]]:
+    """Return a function from an object of *cls* to its JSON object.
+
+    Its source is generated, as that of a dataclass's methods is: a loop over the fields takes twice its time.
+    """
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} cannot be expressed in JSON")
     hints = get_type_hints(cls, include_extras=True)
-    return tuple(
-        (field.name, json_name(field.name), _left_out(omitted(hints[field.name]))) for field in fields(cls)
-    )
-
-
-def _left_out(mark: Omitted | None) -> Any:
-    return OMITTED if mark is None or mark.null else None
+    lines = ["def convert(answer):", " shown = {}"]
+    for field in fields(cls):
+        mark = omitted(hints[field.name])
+        absent = "None" if mark is not None and not mark.null else "OMITTED"
+        lines += [
+            f" if (value := answer.{field.name}) is not {absent}:",
+            f"  shown[{json_name(field.name)!r}] = value",
+        ]
+    namespace: dict[str, Any] = {"OMITTED": OMITTED}
+    exec("\n".join([*lines, " return shown"]), namespace)  # noqa: S102  # of names of fields only
+    converter: Callable[[Any], dict[str, Any]] = namespace["convert"]
+    return converter

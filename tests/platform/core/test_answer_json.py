@@ -1,15 +1,21 @@
 """Response dataclasses as JSON."""
 
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
-from typing import Annotated, Any
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
 import orjson
 import pytest
 
-from collector.platform.answer_json import encode, read_only
+import collector
+from collector.platform.answer_json import encode, json_name, omitted, read_only
 from collector.platform.answers import OMITTED, Omitted
+from shared.clock import iso
 
 AT = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)
 
@@ -88,3 +94,45 @@ def test_what_is_shown_and_cannot_be_set_is_read_only() -> None:
     names = read_only(Answer, Settings)
 
     assert names == {"colour", "parts", "byName", "daysLeft", "certificate", "warnings"}
+
+
+def answer_classes() -> Iterator[type]:
+    """Every response dataclass of the features."""
+    root = Path(inspect.getfile(collector)).parent
+    for path in sorted(root.glob("*/answers.py")):
+        module = import_module(f"collector.{path.parent.name}.answers")
+        yield from (
+            value
+            for value in vars(module).values()
+            if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
+        )
+
+
+@pytest.mark.parametrize("absent", [None, OMITTED, AT, "text"])
+def test_every_response_class_keeps_its_order_names_and_marks(absent: Any) -> None:
+    classes = [*answer_classes()]
+    assert len(classes) > 60
+
+    for cls in classes:
+        hints = get_type_hints(cls, include_extras=True)
+        marks = {each.name: omitted(hints[each.name]) for each in fields(cls)}
+        plain = None if absent is OMITTED else absent
+        values = {name: plain if mark is None or not mark.null else absent for name, mark in marks.items()}
+        shown = {
+            json_name(name): iso(value) if isinstance(value, datetime) else value
+            for name, value in values.items()
+            if not (mark := marks[name]) or value is not (OMITTED if mark.null else None)
+        }
+
+        assert encode(cls(**values)) == orjson.dumps(shown), cls.__name__
+
+
+@pytest.mark.parametrize("microseconds", [0, 1, 999, 1_000, 123_456, 999_999])
+@pytest.mark.parametrize(
+    "zone", [UTC, timezone(timedelta(0)), timezone(timedelta(hours=-9, minutes=-30)), None]
+)
+@pytest.mark.parametrize("year", [1970, 2026, 9998])
+def test_timestamps_are_those_of_every_other_text(year: int, zone: Any, microseconds: int) -> None:
+    moment = datetime(year, 3, 29, 1, 30, 59, microseconds, tzinfo=zone)
+
+    assert orjson.loads(encode([moment])) == [iso(moment)]
