@@ -18,7 +18,7 @@ from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
 from collector.demo.fill import fill
 from collector.demo.live import LiveWorld
-from collector.demo.team import Team
+from collector.demo.team import DemoTarget
 from collector.http.context import Context
 from collector.monitors.service import creation
 from collector.platform.access import Actor
@@ -182,7 +182,7 @@ async def fill_world(
     log.info("filling the demonstration, which takes up to a minute")
     admin = Actor(made.team_id, ids.show("usr", made.user_id), "Admin")
     base_url = f"http://{settings.http_listen}"
-    await fill(Team(db, keyring, Signals(db), made.team_id, admin, base_url), now)
+    await fill(DemoTarget(db, keyring, Signals(db), made.team_id, admin, base_url), now)
 
 
 def live_world(

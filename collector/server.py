@@ -12,7 +12,7 @@ from collector import pages as console
 from collector.accounts.console import sign_in_state
 from collector.accounts.service.console_sessions import SessionFinder
 from collector.accounts.service.openid import Provider
-from collector.accounts.service.tokens import TokenFinder
+from collector.accounts.service.tokens import StoredTokenFinder
 from collector.alerts.service.followers import FOLLOWERS
 from collector.console.state import VISITORS
 from collector.events.api import FOLLOWING
@@ -79,7 +79,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[PINGS] = features.pings
     app[RECEIVER] = features.metrics
     app[MONITOR_FOLLOWERS] = app[INCIDENT_FOLLOWERS] = FOLLOWERS
-    app[auth.FINDER] = TokenFinder(context.db)
+    app[auth.FINDER] = StoredTokenFinder(context.db)
     app[VISITORS] = SessionFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.TEXTS] = {}

@@ -13,7 +13,7 @@ _COMPILING: Final = 1_000
 _TEXT_A_STEP: Final = 4_096
 
 
-class _Look:
+class _Evaluation:
     """The evaluation of a path on one document.
 
     *known*: results of absolute paths, the same for every value; *patterns*: the compiled ones.
@@ -28,16 +28,16 @@ class _Look:
         self.patterns: dict[str, Pattern | None] = {}
 
 
-Select = Callable[[Any, _Look], Iterator[Any]]
-_Segment = Callable[[Iterator[Any], _Look], Iterator[Any]]
-_Test = Callable[[Any, _Look], bool]
-_Value = Callable[[Any, _Look], Any]
+Select = Callable[[Any, _Evaluation], Iterator[Any]]
+_Segment = Callable[[Iterator[Any], _Evaluation], Iterator[Any]]
+_Test = Callable[[Any, _Evaluation], bool]
+_Value = Callable[[Any, _Evaluation], Any]
 
 
 def query(parsed: Any) -> Callable[[Any, Meter], Iterator[Any]]:
     """The evaluator of *parsed*, a path of the package: yields selected values. It raises TooCostly."""
     select = _path(parsed)
-    return lambda document, meter: select(document, _Look(document, meter))
+    return lambda document, meter: select(document, _Evaluation(document, meter))
 
 
 def descents(parsed: Any) -> int:
@@ -64,7 +64,7 @@ def _is_descent(segment: Any) -> bool:
 def _path(parsed: Any) -> Select:
     segments = [_segment(segment) for segment in parsed.segments]
 
-    def select(start: Any, look: _Look) -> Iterator[Any]:
+    def select(start: Any, look: _Evaluation) -> Iterator[Any]:
         values = iter((start,))
         for segment in segments:
             values = segment(values, look)
@@ -76,7 +76,7 @@ def _path(parsed: Any) -> Select:
 def _segment(parsed: Any) -> _Segment:
     selectors = [_selector(selector) for selector in parsed.selectors]
 
-    def children(values: Iterator[Any], look: _Look) -> Iterator[Any]:
+    def children(values: Iterator[Any], look: _Evaluation) -> Iterator[Any]:
         for value in values:
             for selector in selectors:
                 yield from selector(value, look)
@@ -86,7 +86,7 @@ def _segment(parsed: Any) -> _Segment:
     return lambda values, look: children(_descend(values, look), look)
 
 
-def _descend(values: Iterator[Any], look: _Look) -> Iterator[Any]:
+def _descend(values: Iterator[Any], look: _Evaluation) -> Iterator[Any]:
     """Each of *values* and all containers below it, in document order."""
     for value in values:
         waiting = [value]
@@ -97,7 +97,7 @@ def _descend(values: Iterator[Any], look: _Look) -> Iterator[Any]:
             waiting += [child for child in reversed(below) if isinstance(child, dict | list)]
 
 
-def _children(value: Any, look: _Look) -> list[Any]:
+def _children(value: Any, look: _Evaluation) -> list[Any]:
     below = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
     look.meter.step(1 + len(below) // 8)
     return below
@@ -119,7 +119,7 @@ def _selector(parsed: Any) -> Select:
 
 
 def _name(name: str) -> Select:
-    def select(value: Any, look: _Look) -> Iterator[Any]:
+    def select(value: Any, look: _Evaluation) -> Iterator[Any]:
         look.meter.step()
         if isinstance(value, dict) and name in value:
             yield value[name]
@@ -128,7 +128,7 @@ def _name(name: str) -> Select:
 
 
 def _index(index: int) -> Select:
-    def select(value: Any, look: _Look) -> Iterator[Any]:
+    def select(value: Any, look: _Evaluation) -> Iterator[Any]:
         look.meter.step()
         if isinstance(value, list) and -len(value) <= index < len(value):
             yield value[index]
@@ -137,7 +137,7 @@ def _index(index: int) -> Select:
 
 
 def _slice(wanted: slice) -> Select:
-    def select(value: Any, look: _Look) -> Iterator[Any]:
+    def select(value: Any, look: _Evaluation) -> Iterator[Any]:
         look.meter.step()
         if isinstance(value, list) and wanted.step != 0:
             for place in range(*wanted.indices(len(value))):
@@ -147,14 +147,14 @@ def _slice(wanted: slice) -> Select:
     return select
 
 
-def _wildcard(value: Any, look: _Look) -> Iterator[Any]:
+def _wildcard(value: Any, look: _Evaluation) -> Iterator[Any]:
     for child in _children(value, look):
         look.meter.step()
         yield child
 
 
 def _filter(test: _Test) -> Select:
-    def select(value: Any, look: _Look) -> Iterator[Any]:
+    def select(value: Any, look: _Evaluation) -> Iterator[Any]:
         for child in _children(value, look):
             look.meter.step()
             if test(child, look):
@@ -217,7 +217,7 @@ def _nodes(parsed: Any) -> Select:
     return lambda _value, look: iter(_from_root(select, look))
 
 
-def _from_root(select: Select, look: _Look) -> list[Any]:
+def _from_root(select: Select, look: _Evaluation) -> list[Any]:
     if id(select) not in look.known:
         look.known[id(select)] = list(select(look.root, look))
     return look.known[id(select)]
@@ -231,7 +231,7 @@ def _count(parsed: Any) -> _Value:
 
 
 def _only(nodes: Select) -> _Value:
-    def only(value: Any, look: _Look) -> Any:
+    def only(value: Any, look: _Evaluation) -> Any:
         found = nodes(value, look)
         first = next(found, _NOTHING)
         return first if next(found, _NOTHING) is _NOTHING else _NOTHING
@@ -244,13 +244,13 @@ def _length(value: Any) -> Any:
 
 
 def _compare(operator: str, left: _Value, right: _Value) -> _Test:
-    def equal(value: Any, look: _Look) -> bool:
+    def equal(value: Any, look: _Evaluation) -> bool:
         return _same(left(value, look), right(value, look), look.meter)
 
-    def less(value: Any, look: _Look) -> bool:
+    def less(value: Any, look: _Evaluation) -> bool:
         return _less(left(value, look), right(value, look), look.meter)
 
-    def more(value: Any, look: _Look) -> bool:
+    def more(value: Any, look: _Evaluation) -> bool:
         return _less(right(value, look), left(value, look), look.meter)
 
     match operator:
@@ -307,7 +307,7 @@ def _matching(parsed: Any) -> _Test:
     text, pattern = map(_value, parsed.args)
     form = "^(?:{})$" if parsed.name == "match" else "{}"
 
-    def test(value: Any, look: _Look) -> bool:
+    def test(value: Any, look: _Evaluation) -> bool:
         among, wanted = text(value, look), pattern(value, look)
         if not isinstance(among, str) or not isinstance(wanted, str):
             return False
@@ -317,7 +317,7 @@ def _matching(parsed: Any) -> _Test:
     return test
 
 
-def _compiled(pattern: str, look: _Look) -> Pattern | None:
+def _compiled(pattern: str, look: _Evaluation) -> Pattern | None:
     if pattern not in look.patterns:
         look.meter.step(_COMPILING)
         try:

@@ -8,7 +8,7 @@ from collector.demo import storage
 from collector.demo.core.setup import BROKEN
 from collector.notifications.storage import deliveries as table
 from collector.notifications.storage.deliveries import Claimed, Finish
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Db
 
 _AT_ONCE: Final = 500
@@ -37,7 +37,7 @@ def _finish(one: Claimed, random: Random) -> Finish:
     broken = one.channel_name in BROKEN
     if broken or (one.attempt == 1 and random.random() < 0.04):
         failed = broken and one.attempt >= _TRIES
-        status = Status.FAILED if failed else Status.PENDING
+        status = DeliveryStatus.FAILED if failed else DeliveryStatus.PENDING
         error, code = (_REFUSED, None) if broken else ("HTTP 503", 503)
         return Finish(
             one.team_id,
@@ -49,4 +49,6 @@ def _finish(one: Claimed, random: Random) -> Finish:
             latency_ms=took,
             error=error,
         )
-    return Finish(one.team_id, one.id, one.attempt, Status.DELIVERED, status_code=200, latency_ms=took)
+    return Finish(
+        one.team_id, one.id, one.attempt, DeliveryStatus.DELIVERED, status_code=200, latency_ms=took
+    )

@@ -16,7 +16,7 @@ from collector.demo.history import History
 from collector.demo.simulation import Simulation
 from collector.demo.storage import AssignedCheck
 from collector.demo.story import Story
-from collector.demo.team import DemoTeam, Team
+from collector.demo.team import DemoTarget, DemoTeam
 from collector.history.storage import partitions
 
 log = structlog.get_logger()
@@ -25,7 +25,7 @@ SEED: Final = 2_026
 _DAY: Final = timedelta(days=1)
 
 
-async def fill(where: Team, now: datetime) -> DemoTeam:
+async def fill(where: DemoTarget, now: datetime) -> DemoTeam:
     """Fill the team, which is new. Each time the same but for ids and secrets; *now* ends it."""
     random = Random(SEED)  # noqa: S311 - to be the same each time is its purpose
     planned, began = fleet.monitors(random), now - past.HISTORY
@@ -53,7 +53,7 @@ async def fill(where: Team, now: datetime) -> DemoTeam:
     return made
 
 
-async def _checks(where: Team) -> dict[str, list[AssignedCheck]]:
+async def _checks(where: DemoTarget) -> dict[str, list[AssignedCheck]]:
     found: defaultdict[str, list[AssignedCheck]] = defaultdict(list)
     async with where.db.connection() as tx:
         for one in await storage.assigned(tx, where.team_id):

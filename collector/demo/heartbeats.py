@@ -9,7 +9,7 @@ from collector.evaluation.ingest.pushes import Pushes
 from collector.heartbeats import service
 from collector.heartbeats.core.heartbeat import Ping, PingSignal
 from collector.heartbeats.ingest import PingReceiver
-from collector.heartbeats.service import Arrived
+from collector.heartbeats.service import ReceivedPing
 from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db
 
@@ -21,7 +21,7 @@ async def ping(db: Db, team_id: int, jobs: Iterable[AssignedCheck], clock: Trust
     """Let each of *jobs* say that it is done."""
     receiver = PingReceiver(db, Pushes(db, clock=clock), clock=clock)
     arrived = [
-        Arrived(
+        ReceivedPing(
             await service.key_of(db, team_id, job.id),
             Ping(PingSignal.GOOD, ms=1_000 * (20 + job.monitor % 90)),
             f"{job.name}: done, {job.monitor * 37 % 9_000} rows".encode(),

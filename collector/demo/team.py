@@ -30,7 +30,7 @@ _DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class DemoTarget:
     """Where the demonstration is set up; *base_url*: of this deployment."""
 
     db: Db
@@ -45,7 +45,7 @@ class Team:
 class DemoTeam:
     """What was set up, by name: *monitors* by their ids, *windows* by theirs, *people* as actors."""
 
-    team: Team
+    team: DemoTarget
     people: dict[str, Actor] = field(default_factory=dict)
     monitors: dict[str, UUID] = field(default_factory=dict)
     channels: dict[str, UUID] = field(default_factory=dict)

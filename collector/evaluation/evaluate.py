@@ -12,7 +12,7 @@ from collector.evaluation.core.state import (
     LATE,
     CheckResult,
     StateChange,
-    Thresholds,
+    StreakThresholds,
     outdated,
     sooner,
     step,
@@ -180,7 +180,7 @@ def _advance(
         _advanced(locked, place, pending, now, elsewhere=sum(bad) > mine)
         for place, mine in zip(places, bad, strict=True)
     ]
-    thresholds = Thresholds(locked.failure_threshold, locked.recovery_threshold)
+    thresholds = StreakThresholds(locked.failure_threshold, locked.recovery_threshold)
     seen = joined(seen, thresholds, timedelta(seconds=locked.timeout_s), now)
     for place, each in zip(places, seen, strict=True):
         _note(place, each, writes, now)
@@ -195,7 +195,7 @@ def _advanced(
     seen = _seen(place)
     if not results:
         return seen
-    thresholds = Thresholds(locked.failure_threshold, locked.recovery_threshold)
+    thresholds = StreakThresholds(locked.failure_threshold, locked.recovery_threshold)
     late_after = timedelta(seconds=locked.timeout_s) + LATE
     while results and seen.change is None:
         result = results.popleft()

@@ -23,7 +23,7 @@ from collector.platform.monitor import status
 from collector.platform.storage.db import Tx
 from collector.web3.core import events as of_chains
 from collector.web3.core.web3 import ChainAlert
-from collector.web3.storage.news import Chain, UnannouncedLog
+from collector.web3.storage.news import CheckedChain, UnannouncedLog
 from shared import ids
 
 _DELETED = "deleted"
@@ -96,7 +96,7 @@ def notice(
 
 
 def crossing(
-    locked: LockedMonitor, chain: Chain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
+    locked: LockedMonitor, chain: CheckedChain, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> Event:
     """Build the event of a crossed threshold of a chain, or of its end (*over*)."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
@@ -104,7 +104,7 @@ def crossing(
     return Event(locked.team_id, locked.id, payload["event"], payload)
 
 
-def chain_log(locked: LockedMonitor, chain: Chain, log: UnannouncedLog, now: datetime) -> Event:
+def chain_log(locked: LockedMonitor, chain: CheckedChain, log: UnannouncedLog, now: datetime) -> Event:
     """Build the event of a log on a chain, or of its retraction by the chain."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)

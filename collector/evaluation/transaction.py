@@ -17,7 +17,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class NewResults:
     """The new results of a transaction; hours before *rolled_until* are rolled up."""
 
     columns: Columns
@@ -46,14 +46,14 @@ class Stored:
     found: bool = False
 
 
-class Source(Protocol):
+class ResultSource(Protocol):
     """Where the results of one transaction come from; its methods are called once each, in this order."""
 
     @property
     def now(self) -> datetime:
         """The time of the transaction."""
 
-    async def take(self, tx: Tx) -> Arrived:
+    async def take(self, tx: Tx) -> NewResults:
         """Lock what belongs to the source, and return its new results."""
 
     async def move(self, tx: Tx, columns: Columns) -> Moved:
@@ -64,7 +64,7 @@ class Source(Protocol):
 
 
 async def store(
-    tx: Tx, source: Source, watched: Mapping[int, WatchedMonitor], since: datetime | None
+    tx: Tx, source: ResultSource, watched: Mapping[int, WatchedMonitor], since: datetime | None
 ) -> Stored:
     """Store the source's new results, and evaluate them. Raises whatever PostgreSQL raises.
 
@@ -99,7 +99,7 @@ async def store(
 
 async def _evaluate(
     tx: Tx,
-    source: Source,
+    source: ResultSource,
     columns: Columns,
     moved: Moved,
     stored: set[int],

@@ -17,7 +17,7 @@ from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.platform import metrics
 from collector.platform.clock import TrustedClock
 from collector.platform.data_errors import DATA_ERRORS
-from collector.platform.group_commit import CommitAgain, GroupCommit, Selection
+from collector.platform.group_commit import BatchSelector, CommitAgain, GroupCommit
 from collector.platform.storage.db import Db
 from shared.errors import TocsinError
 from shared.loop import Bell
@@ -42,7 +42,7 @@ class OutOfOrder(TocsinError):
 
 
 @dataclass(frozen=True, slots=True)
-class CursorOrder(Selection[Submission]):
+class CursorOrder(BatchSelector[Submission]):
     """Chooses whole batches, without a gap within an incarnation; the others wait for the next group."""
 
     most_results: int

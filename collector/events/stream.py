@@ -12,7 +12,7 @@ import orjson
 
 from collector.events.core.events import body
 from collector.events.storage import reads
-from collector.events.storage.reads import Placed
+from collector.events.storage.reads import PlacedEvent
 from collector.platform.access import counts
 from collector.platform.storage.db import Db, Tx
 from shared.clock import UtcClock
@@ -204,13 +204,13 @@ class Following:
     def _everyone(self) -> list[StreamFollower]:
         return [each for of_team in self._listeners.values() for each in of_team]
 
-    def _tell(self, placed: Placed) -> None:
+    def _tell(self, placed: PlacedEvent) -> None:
         self._heads[placed.team_id] = placed.position
         note = self._note(placed)
         for listener in tuple(self._listeners[placed.team_id]):
             listener.hear(note)
 
-    def _note(self, placed: Placed) -> StreamEvent:
+    def _note(self, placed: PlacedEvent) -> StreamEvent:
         fact = placed.fact
         payload = body(fact, self._public_url)
         return StreamEvent(placed.position, payload["id"], fact.kind, fact.stream_id, orjson.dumps(payload))

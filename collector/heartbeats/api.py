@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 
 from collector.heartbeats import service
 from collector.heartbeats.core.heartbeat import Ping, PingSignal
-from collector.heartbeats.service import WHAT, Arrived, PingTaker
+from collector.heartbeats.service import WHAT, PingTaker, ReceivedPing
 from collector.http import bodies, ratelimit
 from collector.http.auth import caller
 from collector.http.context import context_of
@@ -92,7 +92,7 @@ async def rotate(request: web.Request) -> web.Response:
 
 async def _taken(request: web.Request, hashed: bytes, ping: Ping, body: bytes) -> web.Response:
     try:
-        ahead_s = await request.app[PINGS](Arrived(hashed, ping, body))
+        ahead_s = await request.app[PINGS](ReceivedPing(hashed, ping, body))
     except Limited as error:
         ratelimit.stands(request, BucketState(PUSHES, False, 0, _EMPTY_S, error.retry_after))
         raise

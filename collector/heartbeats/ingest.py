@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from collector.evaluation.ingest.pushes import Pushed, Pushes
 from collector.evaluation.storage import locks
 from collector.heartbeats.core import heartbeat
-from collector.heartbeats.core.heartbeat import Finding, PingSignal
-from collector.heartbeats.service import Arrived
+from collector.heartbeats.core.heartbeat import HeartbeatResult, PingSignal
+from collector.heartbeats.service import ReceivedPing
 from collector.heartbeats.storage import heartbeats, ping_bodies
-from collector.heartbeats.storage.heartbeats import Good, Heartbeat, MovedHeartbeat
+from collector.heartbeats.storage.heartbeats import Good, HeartbeatRow, MovedHeartbeat
 from collector.platform import pace
 from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
@@ -34,7 +34,7 @@ class _Taken:
 
     answers: "Sequence[_Answer]"
     moved: Sequence[MovedHeartbeat]
-    pings: Sequence[Arrived]
+    pings: Sequence[ReceivedPing]
     pushed: Sequence[Pushed]
 
 
@@ -51,10 +51,12 @@ class PingReceiver:
         self._clock = clock
         # The limit of one collector; the rows of the heartbeats limit all of them together.
         self._pace = PaceLimiter(_RATE.per_second, _RATE.burst)
-        self._waiting: GroupCommit[Arrived, float | None] = GroupCommit(self._carry_out, FirstCome(_MOST))
-        self._others: GroupCommit[Arrived, float | None] = GroupCommit(self._commit, FirstCome(_MOST))
+        self._waiting: GroupCommit[ReceivedPing, float | None] = GroupCommit(
+            self._carry_out, FirstCome(_MOST)
+        )
+        self._others: GroupCommit[ReceivedPing, float | None] = GroupCommit(self._commit, FirstCome(_MOST))
 
-    async def take(self, ping: Arrived) -> float | None:
+    async def take(self, ping: ReceivedPing) -> float | None:
         """Return, once it is committed and evaluated, how many seconds the key's pings are ahead of the pace.
 
         None for an unknown key. Raises Limited.
@@ -66,7 +68,9 @@ class PingReceiver:
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
-    async def store_overdue(self, tx: Tx, findings: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+    async def store_overdue(
+        self, tx: Tx, findings: Sequence[tuple[int, HeartbeatResult]]
+    ) -> Callable[[], None]:
         """Store overdue findings, (monitor, finding) each; return the function to call after the commit."""
         try:
             written = await self._pushes.write(
@@ -77,7 +81,7 @@ class PingReceiver:
             raise
         return partial(self._pushes.settle, written)
 
-    async def _carry_out(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
+    async def _carry_out(self, group: Sequence[ReceivedPing]) -> Sequence[_Answer]:
         """Commit good pings of healthy jobs together, then all others, of which bad ones fail alone."""
         good = await self._commit_good([ping for ping in group if ping.ping.sign is PingSignal.GOOD])
         others = {id(ping): self._others.add(ping) for ping in group if id(ping) not in good}
@@ -86,7 +90,7 @@ class PingReceiver:
                 await self._others.turn()
         return [good[id(ping)] if id(ping) in good else _answer(others[id(ping)]) for ping in group]
 
-    async def _commit_good(self, group: Sequence[Arrived]) -> dict[int, float]:
+    async def _commit_good(self, group: Sequence[ReceivedPing]) -> dict[int, float]:
         """Take pings that affect only their own rows, one per key, by one statement.
 
         Return how far each is ahead, by the identity of the ping.
@@ -110,7 +114,7 @@ class PingReceiver:
         self._pushes.count(len(taken))
         return {id(first[beat.key_hash]): beat.ahead_s for beat in taken}
 
-    async def _commit(self, group: Sequence[Arrived]) -> Sequence[_Answer]:
+    async def _commit(self, group: Sequence[ReceivedPing]) -> Sequence[_Answer]:
         try:
             async with self._db.transaction() as tx:
                 known = await heartbeats.lock(tx, sorted({ping.key_hash for ping in group}))
@@ -132,7 +136,7 @@ class PingReceiver:
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
-def _taken(group: Sequence[Arrived], known: Mapping[bytes, Heartbeat], now: datetime) -> _Taken:
+def _taken(group: Sequence[ReceivedPing], known: Mapping[bytes, HeartbeatRow], now: datetime) -> _Taken:
     """Apply these pings in their order."""
     beats = {key: before.beat for key, before in known.items()}
     ahead = {key: before.ahead_s for key, before in known.items()}
@@ -165,7 +169,7 @@ def _too_many() -> Limited:
     return Limited(limit, retry_after=1)
 
 
-def result(monitor: int, finding: Finding) -> Pushed:
+def result(monitor: int, finding: HeartbeatResult) -> Pushed:
     """Return a finding as a result to store."""
     return Pushed(monitor, finding.status, finding.at, finding.ms, finding.code, finding.error)
 

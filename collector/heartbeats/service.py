@@ -18,7 +18,7 @@ WHAT = "Monitor"
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ReceivedPing:
     """A ping with the hash of its key, and its body."""
 
     key_hash: bytes
@@ -27,10 +27,10 @@ class Arrived:
 
 
 # Takes a ping; returns how many seconds its bucket is ahead, None for an unknown key.
-PingTaker: TypeAlias = Callable[[Arrived], Awaitable[float | None]]
+PingTaker: TypeAlias = Callable[[ReceivedPing], Awaitable[float | None]]
 
 
-async def nobodys(_: Arrived) -> float | None:
+async def nobodys(_: ReceivedPing) -> float | None:
     """Take no pings."""
     return None
 

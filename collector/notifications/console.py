@@ -23,7 +23,7 @@ from collector.notifications.service import channels, redelivery
 from collector.notifications.service.channels import ChannelWithConfig
 from collector.notifications.service.fields import ChannelSettings
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.masks import masked
 from collector.platform.validation.model_fields import members
 from shared import ids
@@ -206,7 +206,7 @@ async def _drawn(
 
 
 def _line(one: Delivery) -> LogLine:
-    status = Status(one.status)
+    status = DeliveryStatus(one.status)
     return LogLine(
         id=ids.show("dlv", one.id),
         event=one.event_kind,
@@ -215,7 +215,7 @@ def _line(one: Delivery) -> LogLine:
         created_at=one.created_at,
         next_attempt_at=one.next_attempt_at,
         attempts=one.attempts,
-        again=status is not Status.PENDING,
+        again=status is not DeliveryStatus.PENDING,
     )
 
 

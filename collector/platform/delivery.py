@@ -5,7 +5,7 @@ from enum import IntEnum
 from shared.errors import TocsinError
 
 
-class Status(IntEnum):
+class DeliveryStatus(IntEnum):
     """The state of a delivery."""
 
     PENDING = 0

@@ -34,7 +34,7 @@ class CommitAgain(TocsinError):
     """As an item's error: the item was left out, and must be tried again in the next group."""
 
 
-class Selection(Protocol[T_contra]):
+class BatchSelector(Protocol[T_contra]):
     """Chooses which of the waiting items are committed together."""
 
     def choose(self, waiting: Iterable[T_contra]) -> Sequence[int]:
@@ -42,7 +42,7 @@ class Selection(Protocol[T_contra]):
 
 
 @dataclass(frozen=True, slots=True)
-class FirstCome(Selection[object]):
+class FirstCome(BatchSelector[object]):
     """Chooses the first *most* items."""
 
     most: int
@@ -54,7 +54,7 @@ class FirstCome(Selection[object]):
 class GroupCommit(Generic[T, R]):
     """Collects items, and commits them in groups that *selection* chooses."""
 
-    def __init__(self, commit: Commit[T, R], selection: Selection[T]) -> None:
+    def __init__(self, commit: Commit[T, R], selection: BatchSelector[T]) -> None:
         self._commit = commit
         self._selection = selection
         self._queue: deque[tuple[T, asyncio.Future[R]]] = deque()

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 UNCHANGED: Final = "; nothing was changed"
 
 
-class Stopped(TocsinError):
+class Interrupted(TocsinError):
     """The user interrupted it."""
 
 
@@ -34,4 +34,4 @@ async def _stoppable(work: Coroutine[Any, Any, Result], left: str) -> Result:
     try:
         return await task
     except asyncio.CancelledError:
-        raise Stopped(f"stopped before it was done{left}") from None
+        raise Interrupted(f"stopped before it was done{left}") from None

@@ -47,7 +47,7 @@ class NoAnswer(TocsinError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """*retry_after_s*: from a Retry-After header, if there is one; *body*: its beginning."""
 
     status: int
@@ -88,7 +88,7 @@ class Transport:
 
     async def request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, timeout_s: float
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Send one request; redirects are not followed. Raises NoAnswer."""
         demand_none("a request to a receiver")
         _refuse_injection(headers)
@@ -114,12 +114,12 @@ class Transport:
         await self._session.close()
         await self._names.close()
 
-    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
         async with self._session.request(
             method, _target(url, headers), headers=headers, data=body, allow_redirects=False
         ) as response:
             wait_s = _retry_after(response.headers.get("Retry-After"), utc_now())
-            return Answer(response.status, wait_s, await _drain(response.content))
+            return HttpAnswer(response.status, wait_s, await _drain(response.content))
 
     def _socket(self, info: AddrInfoType) -> socket.socket:
         """Check the address of the connection itself, regardless of how it was resolved."""

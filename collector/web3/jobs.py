@@ -19,7 +19,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes
 from collector.web3.storage import news as web3_news
 from collector.web3.storage import writes
-from collector.web3.storage.news import Chain, UnannouncedLog
+from collector.web3.storage.news import CheckedChain, UnannouncedLog
 from collector.web3.storage.writes import Key
 from shared.loop import Bell
 
@@ -37,7 +37,7 @@ class _One:
     """A locked monitor, and its holds."""
 
     row: LockedMonitor
-    chain: Chain
+    chain: CheckedChain
     holds: tuple[Hold, ...]
 
     @property

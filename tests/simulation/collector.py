@@ -22,7 +22,7 @@ from collector.evaluation.core.state import (
     LATE,
     CheckResult,
     StateChange,
-    Thresholds,
+    StreakThresholds,
     outdated,
     sooner,
     step,
@@ -39,7 +39,7 @@ _SETTLING: Final = int(SETTLING.total_seconds() * SECOND)
 _TIMEOUT: Final = timedelta(microseconds=TIMEOUT)
 _LATE_AFTER: Final = _TIMEOUT + LATE
 _APART: Final = timedelta(microseconds=INTERVAL) + _LATE_AFTER
-_THRESHOLDS: Final = Thresholds(failure=3, recovery=1)
+_THRESHOLDS: Final = StreakThresholds(failure=3, recovery=1)
 _SYSTEM: Final = {"id": None, "name": "System"}
 
 

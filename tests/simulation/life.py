@@ -17,7 +17,7 @@ from collector.evaluation.core.decision import (
 from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.holds import REOPENED_AFTER, MonitorContext
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import CheckResult, CheckStreak, Thresholds, outdated, step
+from collector.evaluation.core.state import CheckResult, CheckStreak, StreakThresholds, outdated, step
 from shared.results import Status
 
 SECOND: Final = timedelta(seconds=1)
@@ -28,7 +28,7 @@ QUORUMS: Final = ("majority", "any", "all", "1", "2", "9")
 class Location:
     """What one location saw, and what it would see now."""
 
-    def __init__(self, name: str, thresholds: Thresholds) -> None:
+    def __init__(self, name: str, thresholds: StreakThresholds) -> None:
         self.name = name
         self.thresholds = thresholds
         self.state = CheckStreak()
@@ -62,7 +62,7 @@ class Life:
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
-        thresholds = Thresholds(self.chance.choice([1, 2, 3]), self.chance.choice([1, 2, 3]))
+        thresholds = StreakThresholds(self.chance.choice([1, 2, 3]), self.chance.choice([1, 2, 3]))
         count = self.chance.choice([1, 2, 3, 5])
         self.locations = [Location(f"place-{n}", thresholds) for n in range(count)]
         self.monitor = EvaluatedMonitor("api", self.chance.choice(QUORUMS), False, False, None)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from collector.accounts.storage import console_sessions as table
 from collector.accounts.storage import users
-from collector.accounts.storage.console_sessions import ListedSession, Session
+from collector.accounts.storage.console_sessions import ConsoleSession, ListedSession
 from collector.console import session
 from collector.console.display import stored
 from collector.console.visitor import Browser, Visitor
@@ -111,7 +111,7 @@ async def end_all(db: Db, who: Actor, user_id: UUID, but: UUID | None = None) ->
         await audit.record(tx, who, "sign-out-everywhere", "user", ids.show("usr", user_id))
 
 
-def _lives(row: Session, now: datetime) -> bool:
+def _lives(row: ConsoleSession, now: datetime) -> bool:
     if not session.alive(row.seen_at, row.ends_at, now):
         return False
     if row.token_id is None:
@@ -119,7 +119,7 @@ def _lives(row: Session, now: datetime) -> bool:
     return row.token_permission is not None and counts(row.expires_at, row.revoked_at, now)
 
 
-def _visitor(row: Session) -> Visitor:
+def _visitor(row: ConsoleSession) -> Visitor:
     return Visitor(
         team_id=row.team_id,
         session_id=row.id,

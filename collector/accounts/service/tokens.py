@@ -65,7 +65,7 @@ class NewToken:
     unknown: list[str]
 
 
-class TokenFinder:
+class StoredTokenFinder:
     """Finds tokens for requests. None is cached, so that a revoked one is refused at once, everywhere."""
 
     def __init__(self, db: Db) -> None:

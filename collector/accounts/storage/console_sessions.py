@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ConsoleSession:
     """A session with its user, and the present state of the token that opened it.
 
     *token_id* without *token_permission*: the token is deleted.
@@ -48,7 +48,7 @@ class ListedSession:
     agent: str
 
 
-async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, Session]:
+async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, ConsoleSession]:
     """Return the sessions whose cookies hash to one of *hashes*, ended or not."""
     rows = await tx.fetch(_WITH_HASHES, hashes)
     return {row["hash"]: _session(dict(row)) for row in rows}
@@ -139,6 +139,6 @@ async def sweep(tx: Tx, team_id: int, now: datetime, idle: timedelta) -> None:
     )  # fmt: skip
 
 
-def _session(row: dict[str, object]) -> Session:
+def _session(row: dict[str, object]) -> ConsoleSession:
     granted = row.pop("token_permission")
-    return Session(**row, token_permission=None if granted is None else Permission(granted))  # type: ignore[arg-type]  # columns by name
+    return ConsoleSession(**row, token_permission=None if granted is None else Permission(granted))  # type: ignore[arg-type]  # columns by name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from collector.declarative.cli.yaml import Node, parse
+from collector.declarative.cli.yaml import YamlNode, parse
 from collector.declarative.service.items import KEPT, SET, is_set_name
 from collector.declarative.service.kinds import SECTIONS
 from shared import arguments
@@ -27,7 +27,7 @@ _SWITCHES: Final = {"yes", "no", "on", "off"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ConfigurationFile:
     """*name*: as faults show it; *folder*: the base of relative paths in it."""
 
     name: str
@@ -44,31 +44,31 @@ class DeclaredFiles:
     """
 
     sections: dict[str, list[Any]] = field(default_factory=dict)
-    nodes: dict[str, list[tuple[str, Node]]] = field(default_factory=dict)
+    nodes: dict[str, list[tuple[str, YamlNode]]] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     unset: list[str] = field(default_factory=list)
     sets: set[str] = field(default_factory=set)
 
 
-def sources(paths: Sequence[str], faults: list[str]) -> Iterator[Source]:
+def sources(paths: Sequence[str], faults: list[str]) -> Iterator[ConfigurationFile]:
     """Yield the files, those of a folder sorted by name; ``-`` is stdin."""
     for path in paths:
         if path == "-":
-            yield Source("stdin", Path(), sys.stdin.buffer.read(_LARGEST + 1))
+            yield ConfigurationFile("stdin", Path(), sys.stdin.buffer.read(_LARGEST + 1))
         else:
             yield from filter(None, (_source(file, faults) for file in _files(Path(path), faults)))
 
 
-def _source(file: Path, faults: list[str]) -> Source | None:
+def _source(file: Path, faults: list[str]) -> ConfigurationFile | None:
     try:
         with file.open("rb") as stream:
-            return Source(str(file), file.parent, stream.read(_LARGEST + 1))
+            return ConfigurationFile(str(file), file.parent, stream.read(_LARGEST + 1))
     except OSError as error:
         faults.append(f"{file}: cannot be read: {error.strerror or error}")
         return None
 
 
-def read(found: Iterable[Source], variables: Mapping[str, str]) -> DeclaredFiles:
+def read(found: Iterable[ConfigurationFile], variables: Mapping[str, str]) -> DeclaredFiles:
     """Read all sources into one."""
     declared = DeclaredFiles()
     for source in found:
@@ -98,13 +98,13 @@ def _placed(declared: DeclaredFiles, at: str, text: str) -> tuple[str, int, str]
     return name, node.line, f"{name}:{node.line}: {about.removesuffix(': ')}: {text}{_hint(node, text)}"
 
 
-def _called(item: Node) -> str:
+def _called(item: YamlNode) -> str:
     fields = item.value if isinstance(item.value, dict) else {}
     said = fields.get("key") or fields.get("name")
     return str(said.value) if said is not None and isinstance(said.value, str) else ""
 
 
-def _deepest(node: Node, steps: Sequence[str]) -> Node:
+def _deepest(node: YamlNode, steps: Sequence[str]) -> YamlNode:
     """Return the node to which *steps* lead, or the deepest before it; steps may leave out ``config``."""
     for at, step in enumerate(steps):
         below = _below(node, step) or (_below(_below(node, "config"), step) if at == 0 else None)
@@ -114,7 +114,7 @@ def _deepest(node: Node, steps: Sequence[str]) -> Node:
     return node
 
 
-def _below(node: Node | None, step: str) -> Node | None:
+def _below(node: YamlNode | None, step: str) -> YamlNode | None:
     value = node.value if node else None
     if isinstance(value, dict):
         return value.get(step)
@@ -123,7 +123,7 @@ def _below(node: Node | None, step: str) -> Node | None:
     return None
 
 
-def _hint(node: Node, text: str) -> str:
+def _hint(node: YamlNode, text: str) -> str:
     """Explain how YAML reads the written value, where that may surprise."""
     if text.startswith("must be a string") and node.written and not isinstance(node.value, str):
         return f" ({node.written} is none in YAML: put it in quotes)"
@@ -141,7 +141,7 @@ def _files(path: Path, faults: list[str]) -> list[Path]:
     return found
 
 
-def _add(declared: DeclaredFiles, source: Source, variables: Mapping[str, str]) -> None:
+def _add(declared: DeclaredFiles, source: ConfigurationFile, variables: Mapping[str, str]) -> None:
     if len(source.content) > _LARGEST:
         declared.faults.append(f"{source.name}: must be {_LARGEST >> 20} MiB at most")
         return
@@ -161,7 +161,7 @@ def _add(declared: DeclaredFiles, source: Source, variables: Mapping[str, str]) 
 
 
 def _add_sections(
-    declared: DeclaredFiles, source: Source, root: Mapping[str, Node], filler: "_Filler"
+    declared: DeclaredFiles, source: ConfigurationFile, root: Mapping[str, YamlNode], filler: "_Filler"
 ) -> None:
     """Add the sections of a document; keys that begin with ``x-`` are for anchors."""
     for name, node in root.items():
@@ -184,14 +184,14 @@ def _add_sections(
             declared.nodes.setdefault(name, []).extend((source.name, one) for one in entries)
 
 
-def _add_set(declared: DeclaredFiles, at: str, node: Node) -> None:
+def _add_set(declared: DeclaredFiles, at: str, node: YamlNode) -> None:
     if not is_set_name(node.value):
         declared.faults.append(f"{at}: set must be a name of letters, digits and . _ / -")
     else:
         declared.sets.add(str(node.value))
 
 
-def _named_at(source: Source, name: str, node: Node) -> int:
+def _named_at(source: ConfigurationFile, name: str, node: YamlNode) -> int:
     """Return the line of a section's name; its content may begin below it."""
     lines = source.content.decode("utf-8-sig").splitlines()[: node.line]
     named = [at for at, line in enumerate(lines, 1) if line.lstrip("{ \"'").startswith(name)]
@@ -202,11 +202,11 @@ def _named_at(source: Source, name: str, node: Node) -> int:
 class _Filler:
     """Replaces variables by their values."""
 
-    source: Source
+    source: ConfigurationFile
     variables: Mapping[str, str]
     faults: list[str]
 
-    def plain(self, node: Node) -> Any:
+    def plain(self, node: YamlNode) -> Any:
         """Return the node as JSON."""
         if isinstance(node.value, dict):
             return {name: self.plain(one) for name, one in node.value.items()}
@@ -214,7 +214,7 @@ class _Filler:
             return [self.plain(one) for one in node.value]
         return self._filled(node, node.value) if isinstance(node.value, str) else node.value
 
-    def _filled(self, node: Node, text: str) -> Any:
+    def _filled(self, node: YamlNode, text: str) -> Any:
         if "${" not in text:
             return text
         whole, known = _VARIABLE.fullmatch(text), len(self.faults)
@@ -223,7 +223,7 @@ class _Filler:
         filled = _VARIABLE.sub(lambda found: self._value(node, found), text)
         return filled if len(self.faults) == known else {KEPT: text}
 
-    def _value(self, node: Node, found: re.Match[str]) -> str:
+    def _value(self, node: YamlNode, found: re.Match[str]) -> str:
         if found[0] == "$${":
             return "${"
         if found["file"]:
@@ -239,7 +239,7 @@ class _Filler:
             self._fault(node, f"the variable {name} is not set")
         return ""
 
-    def _content(self, node: Node, path: str) -> str:
+    def _content(self, node: YamlNode, path: str) -> str:
         try:
             return (self.source.folder / path).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, ValueError) as error:
@@ -247,5 +247,5 @@ class _Filler:
             self._fault(node, f"the file {path} cannot be read: {reason}")
             return ""
 
-    def _fault(self, node: Node, text: str) -> None:
+    def _fault(self, node: YamlNode, text: str) -> None:
         self.faults.append(f"{self.source.name}:{node.line}: {text}")

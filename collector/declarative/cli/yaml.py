@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-Value: TypeAlias = "str | int | float | bool | dict[str, Node] | list[Node] | None"
+Value: TypeAlias = "str | int | float | bool | dict[str, YamlNode] | list[YamlNode] | None"
 Fault: TypeAlias = tuple[int, str]
 
 _DEEPEST: Final = 64
@@ -30,7 +30,7 @@ _MERGE: Final = "<<"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class YamlNode:
     """*written*: a plain scalar as the file has it."""
 
     value: Value
@@ -38,9 +38,9 @@ class Node:
     written: str = ""
 
 
-def parse(text: str) -> tuple[list[Node], list[Fault]]:
+def parse(text: str) -> tuple[list[YamlNode], list[Fault]]:
     """Return the non-empty documents, and all faults, by line."""
-    reader = _Reader()
+    reader = _YamlReader()
     try:
         found = list(reader.documents(yaml.parse(text, Loader=_LOADER)))
     except yaml.MarkedYAMLError as error:
@@ -70,15 +70,15 @@ class _TooMuch(Exception):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _YamlReader:
     """Reads one file; *sizes*: the number of values below each anchor."""
 
     faults: list[Fault] = field(default_factory=list)
-    anchors: dict[str, Node] = field(default_factory=dict)
+    anchors: dict[str, YamlNode] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     count: int = 0
 
-    def documents(self, events: Iterator[Any]) -> Iterator[Node]:
+    def documents(self, events: Iterator[Any]) -> Iterator[YamlNode]:
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self.anchors.clear()
@@ -86,7 +86,7 @@ class _Reader:
                 if root.value is not None:
                     yield root
 
-    def _node(self, events: Iterator[Any], event: Any, depth: int) -> Node:
+    def _node(self, events: Iterator[Any], event: Any, depth: int) -> YamlNode:
         line = event.start_mark.line + 1
         if depth > _DEEPEST:
             raise _TooMuch(line, f"must not be nested deeper than {_DEEPEST}")
@@ -100,12 +100,12 @@ class _Reader:
             self.sizes[event.anchor] = self.count - before
         return node
 
-    def _alias(self, event: Any, line: int) -> Node:
+    def _alias(self, event: Any, line: int) -> YamlNode:
         """Return the node of an alias; it is complete by now, so no node can contain itself."""
         node = self.anchors.get(event.anchor)
         if node is None:
             self.faults.append((line, f"*{event.anchor} names nothing that stands before it"))
-            return Node(None, line)
+            return YamlNode(None, line)
         self._counted(self.sizes[event.anchor], line)
         return node
 
@@ -114,23 +114,23 @@ class _Reader:
         if self.count > _MOST:
             raise _TooMuch(line, f"holds more than {_MOST} values, aliases followed")
 
-    def _made(self, events: Iterator[Any], event: Any, line: int, depth: int) -> Node:
+    def _made(self, events: Iterator[Any], event: Any, line: int, depth: int) -> YamlNode:
         if event.tag not in {None, "!", _TEXT}:
             self.faults.append((line, f"tags such as {event.tag} mean nothing here"))
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0] and event.tag is None
-            return Node(scalar(event.value) if plain else event.value, line, event.value if plain else "")
+            return YamlNode(scalar(event.value) if plain else event.value, line, event.value if plain else "")
         if isinstance(event, yaml.SequenceStartEvent):
-            return Node(list(self._entries(events, depth)), line)
-        return Node(self._mapping(events, depth), line)
+            return YamlNode(list(self._entries(events, depth)), line)
+        return YamlNode(self._mapping(events, depth), line)
 
-    def _entries(self, events: Iterator[Any], depth: int) -> Iterator[Node]:
+    def _entries(self, events: Iterator[Any], depth: int) -> Iterator[YamlNode]:
         while not isinstance(event := next(events), yaml.SequenceEndEvent):
             yield self._node(events, event, depth + 1)
 
-    def _mapping(self, events: Iterator[Any], depth: int) -> dict[str, Node]:
-        own: dict[str, Node] = {}
-        merged: dict[str, Node] = {}
+    def _mapping(self, events: Iterator[Any], depth: int) -> dict[str, YamlNode]:
+        own: dict[str, YamlNode] = {}
+        merged: dict[str, YamlNode] = {}
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             key = self._key(events, event, depth)
             value = self._node(events, next(events), depth + 1)
@@ -156,10 +156,10 @@ class _Reader:
         self.faults.append((event.start_mark.line + 1, "a key must be a text"))
         return None
 
-    def _merged(self, value: Node) -> dict[str, Node]:
+    def _merged(self, value: YamlNode) -> dict[str, YamlNode]:
         """Return the merged mapping; of equal keys the first wins."""
         listed = value.value if isinstance(value.value, list) else [value]
-        found: dict[str, Node] = {}
+        found: dict[str, YamlNode] = {}
         for one in listed:
             if isinstance(one.value, dict):
                 found = {**one.value, **found}

@@ -22,7 +22,7 @@ class CheckStreak:
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class StreakThresholds:
     """How many checks in a row it takes to fail, and to recover."""
 
     failure: int
@@ -54,18 +54,18 @@ def timed_out(error: str) -> bool:
     return _TIMED_OUT.search(error) is not None
 
 
-def sooner(thresholds: Thresholds) -> Thresholds:
+def sooner(thresholds: StreakThresholds) -> StreakThresholds:
     """Thresholds of a check that timed out while another location is failing: one failure less is enough."""
     return replace(thresholds, failure=max(1, thresholds.failure - 1))
 
 
-def outdated(state: CheckStreak, thresholds: Thresholds) -> bool:
+def outdated(state: CheckStreak, thresholds: StreakThresholds) -> bool:
     """Whether it is still failing only because the good checks came late."""
     return state.failing and state.goods >= thresholds.recovery
 
 
 def step(
-    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+    state: CheckStreak, check: CheckResult, thresholds: StreakThresholds
 ) -> tuple[CheckStreak, StateChange | None]:
     """Return the state after one check, and the change that it made, if any."""
     if check.status is Status.UP:
@@ -76,7 +76,7 @@ def step(
 
 
 def _good(
-    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+    state: CheckStreak, check: CheckResult, thresholds: StreakThresholds
 ) -> tuple[CheckStreak, StateChange | None]:
     if not state.failing:
         return CheckStreak(), None
@@ -87,7 +87,7 @@ def _good(
 
 
 def _bad(
-    state: CheckStreak, check: CheckResult, thresholds: Thresholds
+    state: CheckStreak, check: CheckResult, thresholds: StreakThresholds
 ) -> tuple[CheckStreak, StateChange | None]:
     fails = state.fails + 1
     since = state.failed_since or check.at

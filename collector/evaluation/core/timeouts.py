@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from collector.evaluation.core.decision import EvaluatedLocation
-from collector.evaluation.core.state import LATE, StateChange, Thresholds, sooner, timed_out
+from collector.evaluation.core.state import LATE, StateChange, StreakThresholds, sooner, timed_out
 
 # With 2 % of all checks lost, two locations alone would so invent an outage once in 300 years of a monitor
 # checked each minute (three losses here, two there); of three, the third must lose two more at that moment.
@@ -13,7 +13,7 @@ _AT_LEAST = 3
 
 
 def joined(
-    seen: Sequence[EvaluatedLocation], thresholds: Thresholds, timeout: timedelta, now: datetime
+    seen: Sequence[EvaluatedLocation], thresholds: StreakThresholds, timeout: timedelta, now: datetime
 ) -> list[EvaluatedLocation]:
     """Where one location is confirmed failing, let the others that time out fail with one failure less.
 

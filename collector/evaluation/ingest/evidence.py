@@ -8,7 +8,7 @@ from typing import Any, Final
 from collector.evaluation.error_texts import clean
 from collector.evaluation.ingest.columns import Columns
 from collector.incidents.storage import evidence
-from collector.incidents.storage.evidence import Failure
+from collector.incidents.storage.evidence import FailedCheck
 from collector.platform.storage.db import Tx
 from shared.clock import EPOCH
 from shared.evidence import Evidence, redacted
@@ -34,7 +34,7 @@ async def remember(
 
 def _failures(
     columns: Columns, counting: Sequence[int] | None, wanting: Collection[tuple[int, int]]
-) -> Iterator[Failure]:
+) -> Iterator[FailedCheck]:
     places = None if counting is None else set(counting)
     start = 0
     for part in columns.parts:
@@ -45,7 +45,7 @@ def _failures(
             if counts and part.batch.outcome[i] == Status.DOWN:
                 at = EPOCH + timedelta(milliseconds=columns.at_ms[place])
                 saw = _shown(part.batch, i, part.batch.evidence[i])
-                yield Failure(*key, at, saw)
+                yield FailedCheck(*key, at, saw)
         start += len(part.batch.monitor)
 
 

@@ -13,8 +13,8 @@ from collector.evaluation.evaluate import Evaluation, Pending, ResultToEvaluate
 from collector.evaluation.ingest.columns import Columns, Part, flatten, key_of, latest, mixed
 from collector.evaluation.storage import cursors, refused, states
 from collector.evaluation.storage.cursors import Advance
-from collector.evaluation.storage.refused import Lost, RefusedResult
-from collector.evaluation.transaction import Arrived, Moved, store
+from collector.evaluation.storage.refused import LostBatches, RefusedResult
+from collector.evaluation.transaction import Moved, NewResults, store
 from collector.evaluation.watched_results import WatchedMonitor
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
@@ -94,7 +94,7 @@ class _ProbeBatches:
         self.taken: list[Submission] = []
         self.count = 0
 
-    async def take(self, tx: Tx) -> Arrived:
+    async def take(self, tx: Tx) -> NewResults:
         """Move the cursors."""
         advanced = await cursors.advance(tx, _runs(self._group), self.now)
         ordinals = advanced.ordinals
@@ -112,7 +112,7 @@ class _ProbeBatches:
         ]
         columns = flatten(parts, self._errors, self.now)
         self.count = len(columns.key)
-        return Arrived(columns, advanced.rolled_until)
+        return NewResults(columns, advanced.rolled_until)
 
     async def move(self, tx: Tx, columns: Columns) -> Moved:
         counting = await _counting(tx, self._ranked, columns)
@@ -210,7 +210,7 @@ def _result(batch: Batch, i: int, at_ms: int) -> ResultToEvaluate:
 
 async def _keep_losses(tx: Tx, taken: Sequence[Submission], now: datetime) -> None:
     gaps = [
-        Lost(
+        LostBatches(
             *one.incarnation, one.batch.first_seq, one.batch.seq, one.batch.gap.results, one.batch.gap.reason
         )
         for one in taken

@@ -15,7 +15,7 @@ from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
 from collector.evaluation.storage.pushes import Newest, PushTarget
-from collector.evaluation.transaction import Arrived, Moved, store
+from collector.evaluation.transaction import Moved, NewResults, store
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.history.core import receptions
 from collector.platform import metrics
@@ -145,18 +145,18 @@ class _PushedResults:
         self._salt = secrets.randbits(15)
         self.errors: Mapping[str, int] = {}
 
-    async def take(self, tx: Tx) -> Arrived:
+    async def take(self, tx: Tx) -> NewResults:
         """Lock the states of the monitors; results of deleted ones are dropped."""
         targets = await pushes.lock(tx, sorted({result.monitor for result in self._brought}))
         kept = [result for result in self._brought if result.monitor in targets]
         self._targets, self._kept = targets, kept
         if not kept:
-            return Arrived(flatten([], {}, self.now), None)
+            return NewResults(flatten([], {}, self.now), None)
         self.errors = await self._interner.within(
             tx, {clean(result.error) for result in kept if result.error}
         )
         columns = flatten([_part(kept, targets, self._salt)], self.errors, self.now)
-        return Arrived(columns, targets[kept[0].monitor].rolled_until)
+        return NewResults(columns, targets[kept[0].monitor].rolled_until)
 
     async def move(self, tx: Tx, columns: Columns) -> Moved:
         counting = [

@@ -22,7 +22,7 @@ class RefusedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostBatches:
     """Batches that a probe no longer has."""
 
     probe_id: UUID
@@ -43,7 +43,7 @@ async def keep(tx: Tx, refusals: Sequence[RefusedResult], now: datetime) -> None
     )
 
 
-async def keep_gaps(tx: Tx, gaps: Sequence[Lost], now: datetime) -> None:
+async def keep_gaps(tx: Tx, gaps: Sequence[LostBatches], now: datetime) -> None:
     await tx.executemany(
         """
         INSERT INTO result_gaps (probe_id, incarnation, first_seq, last_seq, results, reason, at)

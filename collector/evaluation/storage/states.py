@@ -9,7 +9,7 @@ from uuid import UUID
 
 from collector.evaluation.core import quorum
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import LATE, CheckStreak, Thresholds, outdated
+from collector.evaluation.core.state import LATE, CheckStreak, StreakThresholds, outdated
 from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING
 from shared.results import Status
@@ -175,7 +175,7 @@ class Located:
     receives: bool
     known_at: datetime | None
     apart: timedelta
-    thresholds: Thresholds
+    thresholds: StreakThresholds
 
     @property
     def outlived(self) -> bool:
@@ -232,7 +232,7 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
             row["receives"],
             spoke.get((row["monitor"], row["location"])) if row["silent"] else row["last_at"],
             row["apart"],
-            Thresholds(row["failure_threshold"], row["recovery_threshold"]),
+            StreakThresholds(row["failure_threshold"], row["recovery_threshold"]),
         )
         for row in rows
     ]

@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedEvent:
     """An event and its position among its team's."""
 
     team_id: int
@@ -35,7 +35,7 @@ class Life:
     revoked_at: datetime | None
 
 
-async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
+async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[PlacedEvent]:
     """Return the next events of each team after its position in *heads*, at most *most* of each."""
     rows = await tx.fetch(
         """
@@ -53,7 +53,8 @@ async def after(tx: Tx, heads: Mapping[int, int], most: int) -> list[Placed]:
     )
     names = ("id", "kind", "stream_id", "sequence", "payload", "incident_id")
     return [
-        Placed(row["team_id"], row["position"], Fact(**{name: row[name] for name in names})) for row in rows
+        PlacedEvent(row["team_id"], row["position"], Fact(**{name: row[name] for name in names}))
+        for row in rows
     ]
 
 

@@ -63,7 +63,7 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HeartbeatResult:
     """The result to record; *error* is empty when all is well."""
 
     status: Status
@@ -73,20 +73,20 @@ class Finding:
     code: int = 0
 
 
-def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, Finding]:
+def take(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, HeartbeatResult]:
     """Return the heartbeat after a ping, and the result."""
     match ping.sign:
         case PingSignal.LOGGED:
-            return beat, Finding(Status.UNKNOWN, now, "logged")
+            return beat, HeartbeatResult(Status.UNKNOWN, now, "logged")
         case PingSignal.STARTED:
-            return _started(beat, ping, plan, now), Finding(Status.UNKNOWN, now, "started")
+            return _started(beat, ping, plan, now), HeartbeatResult(Status.UNKNOWN, now, "started")
         case _:
             return _ended(beat, ping, plan, now)
 
 
 def check_overdue(
     beat: Beat, plan: PingSchedule, deaf: Iterable[Between], now: datetime
-) -> tuple[Beat, Finding | None, datetime | None]:
+) -> tuple[Beat, HeartbeatResult | None, datetime | None]:
     """Find what is overdue: return the heartbeat after it, the finding, and when to check again.
 
     *deaf*: see `deadline`.
@@ -97,13 +97,13 @@ def check_overdue(
         rid = min(ends, key=lambda one: ends[one])
         after = replace(beat, runs={name: at for name, at in beat.runs.items() if name != rid})
         said = f"too long: it started and did not end within {_shown(plan.max_run)}"
-        return after, Finding(Status.DOWN, ends[rid], said), _soonest(after, plan, deaf)
+        return after, HeartbeatResult(Status.DOWN, ends[rid], said), _soonest(after, plan, deaf)
     due = _due(beat, plan, deaf)
     if beat.base is None or due is None or due > now:
         return beat, None, _soonest(beat, plan, deaf)
     # The next wait begins at the missed time; a late check catches up on only one of them.
     after = replace(beat, base=max(due - plan.grace, now - plan.wait_from(beat.base)))
-    return after, Finding(Status.DOWN, due, _missed(beat, plan)), _soonest(after, plan, deaf)
+    return after, HeartbeatResult(Status.DOWN, due, _missed(beat, plan)), _soonest(after, plan, deaf)
 
 
 def run_time(ping: Ping, took: timedelta | None = None) -> int:
@@ -127,13 +127,13 @@ def _started(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> Beat:
     )
 
 
-def _ended(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, Finding]:
+def _ended(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> tuple[Beat, HeartbeatResult]:
     started = beat.runs.get(ping.rid)
     took = None if started is None else max(timedelta(), now - started)
     ms = run_time(ping, took)
     error = _why_bad(beat, ping, plan, took, now)
     after = Beat(_served(beat, plan, now), now, {rid: at for rid, at in beat.runs.items() if rid != ping.rid})
-    return after, Finding(Status.DOWN if error else Status.UP, now, error, ms, ping.code)
+    return after, HeartbeatResult(Status.DOWN if error else Status.UP, now, error, ms, ping.code)
 
 
 def _served(beat: Beat, plan: PingSchedule, now: datetime) -> datetime:

@@ -6,9 +6,9 @@ from datetime import datetime
 from collector.evaluation.collector_downtime import downtimes
 from collector.evaluation.jobs.overdue import AT_ONCE, OverdueReceiver, OverdueSweeper, Settle
 from collector.heartbeats.core import heartbeat
-from collector.heartbeats.core.heartbeat import Finding
+from collector.heartbeats.core.heartbeat import HeartbeatResult
 from collector.heartbeats.storage import heartbeats
-from collector.heartbeats.storage.heartbeats import Heartbeat, MovedHeartbeat
+from collector.heartbeats.storage.heartbeats import HeartbeatRow, MovedHeartbeat
 from collector.platform.clock import TrustedClock
 from collector.platform.storage.db import Db, Tx
 
@@ -17,7 +17,7 @@ class HeartbeatSweeper(OverdueSweeper):
     """*receiver*: stores overdue findings, (monitor, finding) each. Any number may run."""
 
     def __init__(
-        self, db: Db, receiver: OverdueReceiver[tuple[int, Finding]], *, clock: TrustedClock
+        self, db: Db, receiver: OverdueReceiver[tuple[int, HeartbeatResult]], *, clock: TrustedClock
     ) -> None:
         super().__init__(db, clock=clock)
         self._receiver = receiver
@@ -26,7 +26,9 @@ class HeartbeatSweeper(OverdueSweeper):
         due = await heartbeats.due(tx, now, AT_ONCE)
         return len(due), await self._check(tx, due, since, now) if due else None
 
-    async def _check(self, tx: Tx, due: Sequence[Heartbeat], since: datetime, now: datetime) -> Settle | None:
+    async def _check(
+        self, tx: Tx, due: Sequence[HeartbeatRow], since: datetime, now: datetime
+    ) -> Settle | None:
         oldest = min(
             [now, *(at for before in due for at in (*before.beat.runs.values(), before.beat.base) if at)]
         )

@@ -22,7 +22,7 @@ _COLUMNS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Heartbeat:
+class HeartbeatRow:
     """A row: its *plan* of pings, and its state.
 
     *ahead_s*: how far its pings are ahead of their pace, by the database's clock.
@@ -41,7 +41,7 @@ class Heartbeat:
 class MovedHeartbeat:
     """A row after a ping or a check for overdue ones."""
 
-    heartbeat: Heartbeat
+    heartbeat: HeartbeatRow
     beat: Beat
     due_at: datetime | None
     ahead_s: float
@@ -57,7 +57,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class TakenPing:
-    """A good ping that was taken; *n*: of its result, *ahead_s*: as in `Heartbeat`."""
+    """A good ping that was taken; *n*: of its result, *ahead_s*: as in `HeartbeatRow`."""
 
     key_hash: bytes
     monitor: int
@@ -132,7 +132,7 @@ async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
     return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
-async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> Heartbeat | None:
+async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> HeartbeatRow | None:
     """Return the heartbeat of a monitor, not locked; None if it is none."""
     row = await tx.fetchrow(
         f"SELECT {_COLUMNS} FROM heartbeats h WHERE h.team_id = $1 AND h.id = $2", team_id, id_
@@ -140,7 +140,7 @@ async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> Heartbeat | None:
     return None if row is None else _read(row)
 
 
-async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
+async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, HeartbeatRow]:
     """Return the heartbeats with these keys, locked in the order of their keys."""
     rows = await tx.fetch(
         f"""
@@ -152,7 +152,7 @@ async def lock(tx: Tx, keys: Sequence[bytes]) -> dict[bytes, Heartbeat]:
     return {row["key_hash"]: _read(row) for row in rows}
 
 
-async def due(tx: Tx, now: datetime, limit: int) -> list[Heartbeat]:
+async def due(tx: Tx, now: datetime, limit: int) -> list[HeartbeatRow]:
     """Return due heartbeats, locked, by their monitors; other collectors may process the rest."""
     rows = await tx.fetch(
         f"""
@@ -268,7 +268,7 @@ async def pauses(tx: Tx, monitors: Sequence[int]) -> list[tuple[int, datetime, d
     return [(row["monitor"], row["since"], row["until"]) for row in rows]
 
 
-def _read(row: Any) -> Heartbeat:
+def _read(row: Any) -> HeartbeatRow:
     plan = PingSchedule(
         _span(row["wait_s"]),
         row["cron"],
@@ -279,7 +279,9 @@ def _read(row: Any) -> Heartbeat:
     )
     runs = {rid: EPOCH + ms * _MS for rid, ms in row["runs"].items()}
     beat = Beat(row["base_at"], row["last_at"], runs)
-    return Heartbeat(row["team_id"], row["id"], row["monitor"], row["key_hash"], plan, beat, row["ahead_s"])
+    return HeartbeatRow(
+        row["team_id"], row["id"], row["monitor"], row["key_hash"], plan, beat, row["ahead_s"]
+    )
 
 
 def _span(seconds: int | None) -> timedelta | None:

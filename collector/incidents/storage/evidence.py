@@ -15,7 +15,7 @@ _KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedCheck:
     """A failed check that began *at*; *saw* is its evidence, as JSON."""
 
     monitor: int
@@ -33,7 +33,7 @@ class EvidenceRow:
     saw: dict[str, Any]
 
 
-async def remember(tx: Tx, failures: Sequence[Failure]) -> None:
+async def remember(tx: Tx, failures: Sequence[FailedCheck]) -> None:
     """Add failed checks, oldest first for each monitor and location; drop the oldest beyond the limit."""
     await tx.execute(
         """

@@ -17,7 +17,7 @@ from collector.monitors.core.explain_holds import holds, not_told
 from collector.monitors.service import explain
 from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
 from collector.platform.answers import Omitted
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.monitor import status
 from collector.probes.core.assignment import LIVE
 from shared import ids
@@ -287,7 +287,7 @@ def _event(same: Sequence[DeliveryRow]) -> ExplainedEvent:
             ExplainedDelivery(
                 channel_id=ids.show("chan", one.channel_id),
                 name=one.channel,
-                status=Status(one.status).name.lower(),
+                status=DeliveryStatus(one.status).name.lower(),
                 attempts=one.attempts,
                 last_error=one.error,
                 next_attempt_at=one.due_at,

@@ -10,13 +10,13 @@ from collector.http.request_data import ok, path_id
 from collector.notifications.answers import DeliveryAnswer, DeliveryAttemptAnswer, DeliveryState
 from collector.notifications.service import redelivery
 from collector.notifications.storage.reads import Delivery, DeliveryAttempt
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from shared import ids
 
 _STATES: Final[dict[int, DeliveryState]] = {
-    Status.PENDING: "pending",
-    Status.DELIVERED: "delivered",
-    Status.FAILED: "failed",
+    DeliveryStatus.PENDING: "pending",
+    DeliveryStatus.DELIVERED: "delivered",
+    DeliveryStatus.FAILED: "failed",
 }
 
 

@@ -9,7 +9,7 @@ from annotated_types import MaxLen, Predicate
 
 from collector.platform.delivery import Undelivered
 from collector.platform.plain_text import cut, one_line
-from collector.platform.transport import Answer, NoAnswer, Transport
+from collector.platform.transport import HttpAnswer, NoAnswer, Transport
 from shared import __version__
 from shared.kinds.fields import Says
 from shared.kinds.http import is_url
@@ -22,7 +22,7 @@ _SHORTEST_SECRET: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProviderRequest:
     """One request to a provider; *body* is sent as JSON."""
 
     url: str
@@ -48,7 +48,7 @@ def is_key(text: str) -> bool:
     return text.isascii() and text.isprintable() and not any(letter in text for letter in " /\\?#%")
 
 
-async def post(call: Call, transport: Transport) -> Answer:
+async def post(call: ProviderRequest, transport: Transport) -> HttpAnswer:
     """Return the response, whatever its status. Raises Undelivered if there is none."""
     headers = {"Content-Type": "application/json", "User-Agent": f"Tocsin/{__version__}", **call.headers}
     try:
@@ -60,12 +60,12 @@ async def post(call: Call, transport: Transport) -> Answer:
 
 
 def accepted(
-    answer: Answer,
+    answer: HttpAnswer,
     *,
     secrets: Iterable[str],
     reason: Callable[[Any], str],
     retry_after: Callable[[Any], Any] = lambda _: None,
-) -> Answer:
+) -> HttpAnswer:
     """Return *answer* if it is a 2xx; else raise Undelivered with *reason*'s text, *secrets* removed.
 
     *retry_after* extracts the seconds to wait from a response without a Retry-After header.
@@ -81,7 +81,7 @@ def accepted(
     )
 
 
-def said(answer: Answer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
+def said(answer: HttpAnswer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
     """The provider's explanation, shortened; any secret that it repeats is removed."""
     found = str(_found(answer, reason) or "")
     for secret in sorted(secrets, key=len, reverse=True):
@@ -90,14 +90,14 @@ def said(answer: Answer, secrets: Iterable[str], reason: Callable[[Any], str]) -
     return cut(one_line(found), _TOLD)
 
 
-def _found(answer: Answer, look: Callable[[Any], Any]) -> Any:
+def _found(answer: HttpAnswer, look: Callable[[Any], Any]) -> Any:
     try:
         return look(read(answer))
     except (LookupError, TypeError, AttributeError):
         return None
 
 
-def read(answer: Answer) -> Any:
+def read(answer: HttpAnswer) -> Any:
     """The response's JSON, or its text if it is not JSON."""
     try:
         return orjson.loads(answer.body)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 from annotated_types import MaxLen, Predicate
 
 from collector.history.core.phase import Phase
-from collector.notifications.channels._http import Call, accepted, number, post
+from collector.notifications.channels._http import ProviderRequest, accepted, number, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels._secrets import parts
 from collector.notifications.channels.message import Message, Sent
@@ -45,7 +45,7 @@ class Discord:
     def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, MessageText]:
+    def render(self, message: Message) -> tuple[ProviderRequest, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         embed: dict[str, Any] = {
@@ -61,7 +61,7 @@ class Discord:
             spent = len(embed["title"]) + len(embed["description"])
             embed["fields"] = _fields(notice, _MAX_ALL - spent)
         body = {"embeds": [embed], "allowed_mentions": {"parse": []}}
-        return Call(_waiting(self.webhook_url), body), text
+        return ProviderRequest(_waiting(self.webhook_url), body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post the message to the webhook. Raises Undelivered."""

@@ -9,7 +9,7 @@ from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.events.core.kinds import EventKind
 from collector.history.core.phase import Phase
-from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
+from collector.notifications.channels._http import ApiUrl, ProviderRequest, accepted, is_key, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.channels.texts import MessageText, Templates, write
@@ -53,7 +53,7 @@ class Opsgenie:
     def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, MessageText]:
+    def render(self, message: Message) -> tuple[ProviderRequest, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         alias = cut(notice.key, _MAX_ALIAS)
@@ -67,7 +67,7 @@ class Opsgenie:
         else:
             path, body = "", self._alert(notice, text, alias)
         headers = {"Authorization": f"GenieKey {self.api_key}"}
-        return Call(
+        return ProviderRequest(
             f"{self.api_url.rstrip('/').removesuffix('/v2/alerts')}/v2/alerts{path}", body, headers
         ), text
 

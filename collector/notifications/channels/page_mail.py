@@ -46,7 +46,7 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class MailText:
     """The text of the mail; *press*: label and URL of the button, *facts*: labels and values.
 
     *preferences* and *leave* are the labels of the other two `Links`.
@@ -78,7 +78,7 @@ class _Whole:
         return f"{self.name}: {self.value}{policy.linesep}"
 
 
-def mail(body: Body, envelope: Envelope, links: Links, now: datetime) -> EmailMessage:
+def mail(body: MailText, envelope: Envelope, links: Links, now: datetime) -> EmailMessage:
     """Compose the mail, with the headers of RFC 8058 for one-click unsubscription."""
     body = _clean(body)
     made = EmailMessage(policy=SMTP)
@@ -107,7 +107,7 @@ def deliverable(address: str) -> str | None:
     return address if host.isascii() else f"{name}@{host.encode('idna').decode()}"
 
 
-def _clean(body: Body) -> Body:
+def _clean(body: MailText) -> MailText:
     """Remove line breaks from one-line texts, and characters that change the text direction."""
     return replace(
         body,
@@ -119,7 +119,7 @@ def _clean(body: Body) -> Body:
     )
 
 
-def _plain(body: Body, links: Links) -> str:
+def _plain(body: MailText, links: Links) -> str:
     words, where = body.press
     parts = [
         body.title,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.history.core.phase import Phase
-from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, post
+from collector.notifications.channels._http import ApiUrl, ProviderRequest, accepted, is_key, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.channels.texts import MessageText, Templates, write
@@ -44,7 +44,7 @@ class PagerDuty:
     def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, MessageText]:
+    def render(self, message: Message) -> tuple[ProviderRequest, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         action = _ACTIONS.get(notice.phase)
@@ -58,7 +58,7 @@ class PagerDuty:
         if notice.link and action is not None:
             body["client_url"] = notice.link
         path = "/v2/change/enqueue" if action is None else "/v2/enqueue"
-        return Call(_base(self.api_url) + path, body), text
+        return ProviderRequest(_base(self.api_url) + path, body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Send the alert event. Raises Undelivered."""

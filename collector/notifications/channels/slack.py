@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from annotated_types import MaxLen, Predicate
 
 from collector.history.core.phase import Phase
-from collector.notifications.channels._http import Call, accepted, post
+from collector.notifications.channels._http import ProviderRequest, accepted, post
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels._secrets import parts
 from collector.notifications.channels.message import Message, Sent
@@ -56,7 +56,7 @@ class Slack:
     def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, MessageText]:
+    def render(self, message: Message) -> tuple[ProviderRequest, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         heading = f"*{_linked(text.title, notice.link)}*"
@@ -70,7 +70,7 @@ class Slack:
             del body["attachments"]
         if self.channel:
             body["channel"] = self.channel
-        return Call(self.webhook_url, body), text
+        return ProviderRequest(self.webhook_url, body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post the message to the webhook. Raises Undelivered."""

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.history.core.phase import Phase
-from collector.notifications.channels._http import ApiUrl, Call, accepted, is_key, number, post, read
+from collector.notifications.channels._http import (
+    ApiUrl,
+    ProviderRequest,
+    accepted,
+    is_key,
+    number,
+    post,
+    read,
+)
 from collector.notifications.channels._policy import PATIENT
 from collector.notifications.channels.message import Message, Sent
 from collector.notifications.channels.texts import MessageText, Templates, write
@@ -50,7 +58,7 @@ class Telegram:
     def policy(self) -> RetryPolicy:
         return PATIENT
 
-    def render(self, message: Message) -> tuple[Call, MessageText]:
+    def render(self, message: Message) -> tuple[ProviderRequest, MessageText]:
         notice = message.notice
         text = write(notice, self.templates)
         title = f"{_MARKS[notice.phase]} <b>{_escaped(text.title, _MAX_TITLE)}</b>"
@@ -68,7 +76,7 @@ class Telegram:
             "link_preview_options": {"is_disabled": True},
             "disable_notification": notice.phase is Phase.NEWS,
         }
-        return Call(f"{self.api_url.rstrip('/')}/bot{self.bot_token}/sendMessage", body), text
+        return ProviderRequest(f"{self.api_url.rstrip('/')}/bot{self.bot_token}/sendMessage", body), text
 
     async def send(self, message: Message, transport: Transport, now: datetime) -> Sent:  # noqa: ARG002 - the common signature
         """Post to the chat, or to its new id if the group became a supergroup. Raises Undelivered."""

@@ -6,7 +6,7 @@ from typing import Final
 from collector.notifications.storage import deliveries, faults
 from collector.notifications.storage.deliveries import LOST, Claimed, Finish
 from collector.notifications.storage.faults import FailedChannel
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Tx
 
 DISABLED: Final = "the channel is disabled"
@@ -14,7 +14,7 @@ DISABLED: Final = "the channel is disabled"
 
 async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
     """Record which channels work or fail: one success among the finished attempts means that it works."""
-    works = {one.channel_id for one, finish in done if finish.status is Status.DELIVERED}
+    works = {one.channel_id for one, finish in done if finish.status is DeliveryStatus.DELIVERED}
     failed = {
         one.channel_id: FailedChannel(one.team_id, one.channel_id, finish.error)
         for one, finish in done

@@ -10,7 +10,7 @@ from collector.events.core.kinds import EventKind
 from collector.events.core.subscriptions import is_subscribed
 from collector.notifications.storage import channels, deliveries, streams
 from collector.notifications.storage.channels import ListeningChannel
-from collector.notifications.storage.streams import Stream, Waiting
+from collector.notifications.storage.streams import UnroutedStream, Waiting
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.loop import Bell
@@ -113,7 +113,7 @@ async def _mark(tx: Tx, events: Sequence[Waiting]) -> int:
     return await rule_triggers.add_where_ruled(tx, sorted(keys)) if keys else 0
 
 
-def _reached(claimed: Sequence[Stream], events: Sequence[Waiting]) -> list[Stream]:
+def _reached(claimed: Sequence[UnroutedStream], events: Sequence[Waiting]) -> list[UnroutedStream]:
     """The new position of each stream; one that returned fewer events than the limit is fully routed."""
     routed: dict[object, list[int]] = {}
     for event in events:

@@ -24,7 +24,7 @@ from collector.notifications.storage import deliveries as table
 from collector.notifications.storage import senders
 from collector.notifications.storage.deliveries import Claimed, Finish
 from collector.platform import metrics
-from collector.platform.delivery import Status, Undelivered
+from collector.platform.delivery import DeliveryStatus, Undelivered
 from collector.platform.seal import Keyring, SealScope, whole
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
@@ -142,16 +142,18 @@ class Sender:
             return [], True
         busy = Counter(one.channel_id for one in flying)
         claimed = await table.claim(tx, free.most, free.each, busy, free.crowded, free.mails)
-        over = [(one, table.LOST) for one in claimed if one.status == Status.FAILED]
+        over = [(one, table.LOST) for one in claimed if one.status == DeliveryStatus.FAILED]
         await _note(tx, over, self._now())
-        return [one for one in claimed if one.status == Status.PENDING], len(claimed) < free.most
+        return [one for one in claimed if one.status == DeliveryStatus.PENDING], len(claimed) < free.most
 
     async def _record(self, tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
         if not done:
             return
         moved = await table.finish(tx, [finish for _, finish in done])
         await channel_faults.record(tx, [(one, finish) for one, finish in done if finish.id in moved])
-        failed = [(one, finish.error or "") for one, finish in done if moved.get(finish.id) is Status.FAILED]
+        failed = [
+            (one, finish.error or "") for one, finish in done if moved.get(finish.id) is DeliveryStatus.FAILED
+        ]
         await _note(tx, failed, self._now())
 
     def _start(self, one: Claimed) -> None:
@@ -232,9 +234,9 @@ def next_step(one: Claimed, tried: Try) -> Finish:
     again = tried.error is not None and not tried.lasting
     wait = next_try(tried.policy, one.tries, asked) if again else None
     if wait is not None:
-        status = Status.PENDING
+        status = DeliveryStatus.PENDING
     else:
-        status = Status.DELIVERED if tried.error is None else Status.FAILED
+        status = DeliveryStatus.DELIVERED if tried.error is None else DeliveryStatus.FAILED
     return Finish(
         team_id=one.team_id,
         id=one.id,
@@ -263,7 +265,7 @@ def interrupted(one: Claimed) -> Finish:
         team_id=one.team_id,
         id=one.id,
         attempt=one.attempt,
-        status=Status.FAILED if spent else Status.PENDING,
+        status=DeliveryStatus.FAILED if spent else DeliveryStatus.PENDING,
         interrupted=not spent,
         error=table.LOST,
     )

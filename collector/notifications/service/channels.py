@@ -17,7 +17,7 @@ from collector.notifications.storage import channels as table
 from collector.notifications.storage import faults as channel_faults
 from collector.notifications.storage import reads
 from collector.notifications.storage.channels import ChannelRow
-from collector.notifications.storage.faults import Fault
+from collector.notifications.storage.faults import FaultRecord
 from collector.notifications.storage.reads import Delivery
 from collector.platform import audit
 from collector.platform.access import Actor
@@ -49,7 +49,7 @@ class ChannelWithConfig:
     row: ChannelRow
     config: dict[str, Any]
     unknown: Sequence[str] = ()
-    fault: Fault | None = None
+    fault: FaultRecord | None = None
     used: bool = False
 
 

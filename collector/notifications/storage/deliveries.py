@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.notifications.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Tx
 from collector.platform.storage.on_commit import queued
 
@@ -75,7 +75,7 @@ class Finish:
     team_id: int
     id: UUID
     attempt: int
-    status: Status
+    status: DeliveryStatus
     wait: timedelta | None = None
     interrupted: bool = False
     status_code: int | None = None
@@ -305,7 +305,7 @@ async def claim(
     return [Claimed(**row) for row in rows]
 
 
-async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
+async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, DeliveryStatus]:
     """Record how attempts ended; return the new status by id, for those whose lease was still valid.
 
     A delivery with no attempt left has failed. A channel with a successful attempt works again.
@@ -352,7 +352,7 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, Status]:
         [one.note for one in finishes],
         [one.reached for one in finishes],
     )
-    return {row["id"]: Status(row["status"]) for row in rows}
+    return {row["id"]: DeliveryStatus(row["status"]) for row in rows}
 
 
 async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:

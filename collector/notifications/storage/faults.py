@@ -18,7 +18,7 @@ class FailedChannel:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultRecord:
     """*flagged*: it has failed for so long that the team's other channels were notified."""
 
     channel_id: UUID
@@ -126,7 +126,7 @@ async def others(tx: Tx, team_id: int, channel_id: UUID) -> list[UUID]:
     return [row["id"] for row in rows]
 
 
-async def of(tx: Tx, team_id: int, channel_ids: Collection[UUID]) -> dict[UUID, Fault]:
+async def of(tx: Tx, team_id: int, channel_ids: Collection[UUID]) -> dict[UUID, FaultRecord]:
     """The faults of the given channels, by channel id; working channels are left out."""
     rows = await tx.fetch(
         """
@@ -136,4 +136,4 @@ async def of(tx: Tx, team_id: int, channel_ids: Collection[UUID]) -> dict[UUID, 
         team_id,
         list(channel_ids),
     )
-    return {row["channel_id"]: Fault(**row) for row in rows}
+    return {row["channel_id"]: FaultRecord(**row) for row in rows}

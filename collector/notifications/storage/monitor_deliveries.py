@@ -8,14 +8,14 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class NewestEvent:
     """The newest event of a stream."""
 
     sequence: int
     id: UUID
 
 
-async def take(tx: Tx, team_id: int, stream_id: UUID) -> Last | None:
+async def take(tx: Tx, team_id: int, stream_id: UUID) -> NewestEvent | None:
     """Mark the stream's unrouted events as routed; return its last event, if it has any.
 
     Routers are blocked from the stream until the transaction ends.
@@ -31,7 +31,7 @@ async def take(tx: Tx, team_id: int, stream_id: UUID) -> Last | None:
         team_id,
         stream_id,
     )
-    return Last(**row) if row else None
+    return NewestEvent(**row) if row else None
 
 
 async def hold_it_down(tx: Tx, team_id: int, stream_id: UUID) -> set[UUID]:

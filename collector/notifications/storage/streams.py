@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class UnroutedStream:
     """The events after *routed*, up to *sequence*, are not routed yet."""
 
     team_id: int
@@ -29,7 +29,7 @@ class Waiting:
     channels: Sequence[UUID] = ()
 
 
-async def claim(tx: Tx, limit: int) -> list[Stream]:
+async def claim(tx: Tx, limit: int) -> list[UnroutedStream]:
     """Lock streams with unrouted events until the transaction ends, skipping locked ones."""
     rows = await tx.fetch(
         """
@@ -38,10 +38,10 @@ async def claim(tx: Tx, limit: int) -> list[Stream]:
         """,
         limit,
     )
-    return [Stream(**row) for row in rows]
+    return [UnroutedStream(**row) for row in rows]
 
 
-async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]:
+async def waiting(tx: Tx, streams: Sequence[UnroutedStream], most: int) -> list[Waiting]:
     """The next events of each of *streams*, in its order, at most *most* per stream."""
     rows = await tx.fetch(
         """
@@ -62,7 +62,7 @@ async def waiting(tx: Tx, streams: Sequence[Stream], most: int) -> list[Waiting]
     return [Waiting(**row) for row in rows]
 
 
-async def advance(tx: Tx, reached: Sequence[Stream]) -> None:
+async def advance(tx: Tx, reached: Sequence[UnroutedStream]) -> None:
     """Store the new position of each stream, all of them claimed in this transaction."""
     await tx.execute(
         """

@@ -11,7 +11,7 @@ from typing import Final
 
 from collector.ops.cli.progress import shown
 from collector.ops.storage import backup, dump
-from collector.ops.storage.backup_file import Header, Trailer
+from collector.ops.storage.backup_file import BackupHeader, Trailer
 from collector.platform.embedded import files
 from collector.platform.embedded.server import reach
 from collector.platform.interruptible import UNCHANGED, run
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def described(header: Header, trailer: Trailer) -> Iterator[str]:
+def described(header: BackupHeader, trailer: Trailer) -> Iterator[str]:
     """A human-readable summary of a backup."""
     yield (
         f"{sum(trailer.rows.values())} rows of {len(trailer.rows)} tables, as of {iso(header.at)}, "
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _write(settings: DatabaseSettings, out: Out, *, recent_only: bool) -> tuple[Header, Trailer]:
+async def _write(settings: DatabaseSettings, out: Out, *, recent_only: bool) -> tuple[BackupHeader, Trailer]:
     if settings.database_url is not None:
         return await _write_from(settings.database_url, out, recent_only=recent_only)
     files.url(settings.data_dir)  # must not create one
@@ -76,7 +76,7 @@ async def _write(settings: DatabaseSettings, out: Out, *, recent_only: bool) -> 
         return await _write_from(url, out, recent_only=recent_only)
 
 
-async def _write_from(url: str, out: Out, *, recent_only: bool) -> tuple[Header, Trailer]:
+async def _write_from(url: str, out: Out, *, recent_only: bool) -> tuple[BackupHeader, Trailer]:
     async with dump.connected(url, "tocsin backup") as connection:
         return await backup.write(connection, out, utc_now(), recent_only=recent_only)
 

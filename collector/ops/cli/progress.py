@@ -19,7 +19,7 @@ def shown(doing: str, most: int | None = None) -> Iterator[Count]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    line = _Line(doing, most)
+    line = _ProgressLine(doing, most)
     try:
         yield line.add
     finally:
@@ -33,7 +33,7 @@ def reading(file: BinaryIO, doing: str) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", _CountedFile(file, count))
 
 
-class _Line:
+class _ProgressLine:
     """The progress line on the terminal."""
 
     def __init__(self, doing: str, most: int | None) -> None:

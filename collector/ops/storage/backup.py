@@ -6,7 +6,7 @@ from typing import Final
 
 from collector.history.storage import partitions, rollups
 from collector.ops.storage import dump
-from collector.ops.storage.backup_file import BackupWriter, Header, Trailer
+from collector.ops.storage.backup_file import BackupHeader, BackupWriter, Trailer
 from collector.ops.storage.dump import Table
 from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import known
@@ -19,7 +19,7 @@ _RECENT: Final = timedelta(days=2)
 
 async def write(
     connection: Connection, out: Callable[[bytes], object], now: datetime, *, recent_only: bool
-) -> tuple[Header, Trailer]:
+) -> tuple[BackupHeader, Trailer]:
     """Write a backup to *out*; with *recent_only*, only the latest days of results. Raises CannotStart."""
     there = await dump.tables(connection)
     if not there:
@@ -39,9 +39,11 @@ async def write(
     return header, trailer
 
 
-async def _header(connection: Connection, there: list[Table], now: datetime, *, recent_only: bool) -> Header:
+async def _header(
+    connection: Connection, there: list[Table], now: datetime, *, recent_only: bool
+) -> BackupHeader:
     since = await _since(connection, now) if recent_only else None
-    return Header(
+    return BackupHeader(
         format="tocsin backup 1",
         tocsin=__version__,
         postgres=str(connection.get_server_version().major),

@@ -28,7 +28,7 @@ class Broken(CannotStart):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class BackupHeader:
     """A backup's header; *tables* with their columns, in the order of the file.
 
     *keys*: hex ids of the secret keys that it needs. *days* of results have a partition; results before
@@ -59,12 +59,12 @@ class Trailer:
 class Checked:
     """A complete backup, read to its end."""
 
-    header: Header
+    header: BackupHeader
     trailer: Trailer
     digest: str
 
 
-_HEADER: Final = TypeAdapter(Header)
+_HEADER: Final = TypeAdapter(BackupHeader)
 _TRAILER: Final = TypeAdapter(Trailer)
 
 
@@ -76,7 +76,7 @@ class BackupWriter:
         self._hash = hashlib.sha256()
         self._packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
 
-    def begin(self, header: Header) -> None:
+    def begin(self, header: BackupHeader) -> None:
         self.rows(_line(header))
 
     def table(self, name: str) -> None:
@@ -104,7 +104,7 @@ class BackupReader:
         self._unpacker = zlib.decompressobj(_GZIP)
         self._text = b""
 
-    def begin(self) -> Header:
+    def begin(self) -> BackupHeader:
         try:
             return _HEADER.validate_json(self._line())
         except ValidationError:

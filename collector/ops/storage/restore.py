@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 
 from collector.history.storage import partitions
 from collector.ops.storage import dump
-from collector.ops.storage.backup_file import BackupReader, Broken, Checked, Header, Trailer
+from collector.ops.storage.backup_file import BackupHeader, BackupReader, Broken, Checked, Trailer
 from collector.ops.storage.dump import Table
 from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import Migration, known, migrate
@@ -25,7 +25,7 @@ _AHEAD: Final = {
 _EVENTS_AHEAD: Final = 1_000_000
 
 
-def known_to_us(header: Header) -> list[Migration]:
+def known_to_us(header: BackupHeader) -> list[Migration]:
     """The migrations that produce the backup's schema. Raises CannotStart."""
     ours = known()
     if len(header.migrations) > len(ours):
@@ -104,7 +104,7 @@ async def _of_nobody(connection: Connection) -> list[str]:
     return [row["name"] for row in rows]
 
 
-def _compare(header: Header, there: Sequence[Table]) -> None:
+def _compare(header: BackupHeader, there: Sequence[Table]) -> None:
     ours = {table.name: list(table.columns) for table in there}
     for name, columns in header.tables.items():
         if ours.pop(name, None) != list(columns):

@@ -14,7 +14,7 @@ from collector.maintenance.service.calendar import UpcomingSpan
 from collector.overview.storage import overview as storage
 from collector.overview.storage.overview import (
     AbsentProbe,
-    EndingCertificate,
+    ExpiringCertificate,
     GroupCount,
     MonitorDowntime,
     RecentEvent,
@@ -80,7 +80,7 @@ class Overview:
     incidents: list[OpenIncident]
     groups: list[MonitorGroup]
     maintenance: list[UpcomingSpan]
-    certificates: list[EndingCertificate]
+    certificates: list[ExpiringCertificate]
     most_down: list[MonitorDowntime]
     slowest: list[ResponseTime]
     absent_probes: list[AbsentProbe]

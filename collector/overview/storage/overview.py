@@ -85,7 +85,7 @@ class ResponseTime:
 
 
 @dataclass(frozen=True, slots=True)
-class EndingCertificate:
+class ExpiringCertificate:
     id: UUID
     name: str
     ends_at: datetime
@@ -212,7 +212,7 @@ async def slowest(tx: Tx, team_id: int, limit: int) -> list[ResponseTime]:
     return [ResponseTime(**row) for row in rows]
 
 
-async def ending_certificates(tx: Tx, team_id: int, now: datetime, limit: int) -> list[EndingCertificate]:
+async def ending_certificates(tx: Tx, team_id: int, now: datetime, limit: int) -> list[ExpiringCertificate]:
     """Certificates of which a warning was given and that have not ended, the earliest first."""
     rows = await tx.fetch(
         """
@@ -223,7 +223,7 @@ async def ending_certificates(tx: Tx, team_id: int, now: datetime, limit: int) -
         """,
         team_id, now, limit,
     )  # fmt: skip
-    return [EndingCertificate(**row) for row in rows]
+    return [ExpiringCertificate(**row) for row in rows]
 
 
 async def recent_events(tx: Tx, team_id: int, kinds: Collection[str], limit: int) -> list[RecentEvent]:

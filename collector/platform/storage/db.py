@@ -68,14 +68,14 @@ _ASKER: Final[ContextVar[Hashable]] = ContextVar("asker", default=None)
 _SINCE_17: Final = {"transaction_timeout": "120s"}  # longer than a statement's
 
 
-class Kept(Protocol):
+class ProcessCache(Protocol):
     """What a process keeps of a database, such as a cache with a connection."""
 
     async def close(self) -> None:
         """Return its connections."""
 
 
-KeptT = TypeVar("KeptT", bound=Kept)
+KeptT = TypeVar("KeptT", bound=ProcessCache)
 
 
 class Connections(Protocol):
@@ -118,7 +118,7 @@ class Db:
         self._pass_on: Callable[[Aftermath], None] = _to_nobody
         self.nested = nested
         self.quick: Db = self
-        self._kept: dict[Callable[[Db], Kept], Kept] = {}
+        self._kept: dict[Callable[[Db], ProcessCache], ProcessCache] = {}
 
     @classmethod
     async def open(

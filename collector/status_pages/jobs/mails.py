@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from collector.notifications.channels import page_mail
-from collector.notifications.channels.page_mail import Body, Envelope, Links
+from collector.notifications.channels.page_mail import Envelope, Links, MailText
 from collector.platform.delivery import Undelivered
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
@@ -72,7 +72,7 @@ class PageMails:
             domain=self._mailer.domain,
         )
 
-    def _body(self, letter: Letter, links: Links) -> Body:
+    def _body(self, letter: Letter, links: Links) -> MailText:
         if letter.news_id is not None:
             return texts.updated(letter, links)
         if letter.verified_at is not None or letter.asked_at is None:

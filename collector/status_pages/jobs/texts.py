@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.notifications.channels.page_mail import Body, Links
+from collector.notifications.channels.page_mail import Links, MailText
 from collector.status_pages.core.status_page import Severity
 from collector.status_pages.storage.news import Letter
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
@@ -18,7 +18,7 @@ _COLOURS: Final[dict[Severity, str]] = {
 }
 
 
-def updated(letter: Letter, links: Links) -> Body:
+def updated(letter: Letter, links: Links) -> MailText:
     """An update of an incident."""
     w = _words(letter)
     s = w.subscription
@@ -29,7 +29,7 @@ def updated(letter: Letter, links: Links) -> Body:
         (s.affects, w.comma.join(letter.component_names)),
         (s.planned_for, _span(letter, w)),
     ]
-    return Body(
+    return MailText(
         language=w.tag,
         title=title,
         subject=f"[{name}] {phase}: {title}",
@@ -43,11 +43,11 @@ def updated(letter: Letter, links: Links) -> Body:
     )
 
 
-def confirming(letter: Letter, confirm: str) -> Body:
+def confirming(letter: Letter, confirm: str) -> MailText:
     """Asks the recipient to confirm the subscription; *confirm* is the link."""
     w, name = _words(letter), letter.page_name
     s = w.subscription
-    return Body(
+    return MailText(
         language=w.tag,
         title=s.confirm,
         subject=s.confirm_subject.format(name=name),
@@ -61,11 +61,11 @@ def confirming(letter: Letter, confirm: str) -> Body:
     )
 
 
-def reminding(letter: Letter, links: Links) -> Body:
+def reminding(letter: Letter, links: Links) -> MailText:
     """For an existing subscriber who subscribed again."""
     w, name = _words(letter), letter.page_name
     s = w.subscription
-    return Body(
+    return MailText(
         language=w.tag,
         title=s.known,
         subject=s.known_subject.format(name=name),

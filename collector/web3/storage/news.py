@@ -21,7 +21,7 @@ class UnannouncedLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class CheckedChain:
     """The chain that a monitor checks, as named in its configuration, and its subtype."""
 
     monitor: int
@@ -71,7 +71,7 @@ def _leaps(name: str, which: str) -> str:
     """
 
 
-async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, Chain]:
+async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, CheckedChain]:
     rows = await tx.fetch(
         """
         SELECT monitor,
@@ -81,7 +81,7 @@ async def chains(tx: Tx, monitors: Sequence[int]) -> dict[int, Chain]:
         """,
         list(monitors),
     )
-    return {row["monitor"]: Chain(**row) for row in rows}
+    return {row["monitor"]: CheckedChain(**row) for row in rows}
 
 
 async def announced_since(

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from collector.accounts.service import tokens
-from collector.accounts.service.tokens import TokenFinder
+from collector.accounts.service.tokens import StoredTokenFinder
 from collector.bootstrap import bootstrap
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
@@ -23,7 +23,7 @@ async def test_what_cannot_be_a_token_is_refused_without_asking_the_database(
 ) -> None:
     away = await Db.open(database_url, size=1, name="test")
     await away.close()
-    finder = TokenFinder(away)
+    finder = StoredTokenFinder(away)
 
     assert await finder.find(value, utc_now()) is None
     with pytest.raises((TocsinError, asyncpg.InterfaceError)):

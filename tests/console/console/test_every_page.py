@@ -14,7 +14,7 @@ from collector.monitors.console.types import GROUPS
 from collector.notifications.channels import CHANNELS
 from collector.pages import PAGES
 from collector.platform.access import Permission
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.routes import ROUTES
 from collector.status_pages.web.words import LANGUAGES
 from tests.console.client import Console, Page, served, visiting
@@ -305,7 +305,7 @@ async def everything_is_there(here: Everything) -> None:
     assert DELIVERED - kinds == {"test"}, "a test is sent, and kept nowhere"
     assert set(TYPES) <= {row["type"] for row in await here.probes.fetch("SELECT type FROM monitors")}
     outcomes: dict[str, set[object]] = {
-        "SELECT DISTINCT status AS one FROM deliveries": set(Status),
+        "SELECT DISTINCT status AS one FROM deliveries": set(DeliveryStatus),
         "SELECT DISTINCT note IS NULL AS one FROM delivery_attempts": {True, False},
         "SELECT DISTINCT status AS one FROM alerts": {"firing", "acknowledged", "recovered"},
         "SELECT DISTINCT status AS one FROM incidents": {"open", "acknowledged", "resolved"},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.declarative.cli.files import DeclaredFiles, Source, placed, read, sources
+from collector.declarative.cli.files import ConfigurationFile, DeclaredFiles, placed, read, sources
 from collector.declarative.cli.text import text
 from collector.declarative.cli.yaml import parse
 
@@ -19,7 +19,7 @@ BOMB = "\n".join(
 
 def declared(content: str | bytes, folder: Path = Path(), **variables: str) -> DeclaredFiles:
     raw = content.encode() if isinstance(content, str) else content
-    return read([Source("m.yaml", folder, raw)], variables)
+    return read([ConfigurationFile("m.yaml", folder, raw)], variables)
 
 
 def value(written: str) -> Any:

@@ -11,7 +11,7 @@ from collector.bootstrap import bootstrap
 from collector.demo.core import fleet
 from collector.demo.fill import SEED, fill
 from collector.demo.live import LiveWorld
-from collector.demo.team import DemoTeam, Team
+from collector.demo.team import DemoTarget, DemoTeam
 from collector.platform.access import Actor
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
@@ -87,7 +87,7 @@ WRONG: Final = {
 async def filled(api: Api, keyring: Keyring) -> DemoTeam:
     admin = Actor(api.team_id, ids.show("usr", api.user_id), "Admin")
     context = api.context
-    where = Team(context.db, keyring, context.signals, api.team_id, admin, "http://127.0.0.1:8080")
+    where = DemoTarget(context.db, keyring, context.signals, api.team_id, admin, "http://127.0.0.1:8080")
     return await fill(where, utc_now())
 
 
@@ -173,7 +173,9 @@ async def states_of_new(url: str) -> list[dict[str, Any]]:
         assert first is not None
         admin = Actor(first.team_id, ids.show("usr", first.user_id), "Admin")
         keyring = Keyring.parse(new_key())
-        await fill(Team(db, keyring, Signals(db), first.team_id, admin, "http://127.0.0.1:8080"), utc_now())
+        await fill(
+            DemoTarget(db, keyring, Signals(db), first.team_id, admin, "http://127.0.0.1:8080"), utc_now()
+        )
         return await rows(db, STATES)
     finally:
         await db.close()

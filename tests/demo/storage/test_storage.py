@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from collector.demo import storage
 from collector.notifications.storage import deliveries
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from tests.evaluation.world import make_world
@@ -65,6 +65,6 @@ async def test_what_was_sent_is_dated_to_its_event_and_what_waits_is_not(db: Db)
         )
 
     assert [tuple(row) for row in rows] == [
-        (Status.PENDING, False, None),
-        (Status.DELIVERED, True, True),
+        (DeliveryStatus.PENDING, False, None),
+        (DeliveryStatus.DELIVERED, True, True),
     ]

@@ -6,13 +6,13 @@ import pytest
 
 from collector.evaluation.core.decision import EvaluatedLocation
 from collector.evaluation.core.quorum import Vote
-from collector.evaluation.core.state import CheckStreak, StateChange, Thresholds
+from collector.evaluation.core.state import CheckStreak, StateChange, StreakThresholds
 from collector.evaluation.core.timeouts import joined
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 TIMEOUT = 10 * SECOND
-THRICE = Thresholds(failure=3, recovery=1)
+THRICE = StreakThresholds(failure=3, recovery=1)
 HUNG = "connect: timed out after 10 s to 192.0.2.1:443"
 
 

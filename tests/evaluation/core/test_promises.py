@@ -20,7 +20,7 @@ from collector.evaluation.core.dependencies import Parents
 from collector.evaluation.core.flapping import HELD
 from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.core.quorum import SILENCE, Vote, verdict, vouched
-from collector.evaluation.core.state import CheckResult, CheckStreak, Thresholds, step
+from collector.evaluation.core.state import CheckResult, CheckStreak, StreakThresholds, step
 from shared.results import Status
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
@@ -37,7 +37,9 @@ def test_a_late_result_changes_nothing_by_itself(
 ) -> None:
     state = CheckStreak()
     for status, late in results:
-        state, change = step(state, CheckResult(status, START, late=late), Thresholds(failure, recovery))
+        state, change = step(
+            state, CheckResult(status, START, late=late), StreakThresholds(failure, recovery)
+        )
         assert not (late and change)
         assert status is not Status.UNKNOWN or change is None
 

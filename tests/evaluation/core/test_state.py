@@ -8,7 +8,7 @@ from collector.evaluation.core.state import (
     CheckResult,
     CheckStreak,
     StateChange,
-    Thresholds,
+    StreakThresholds,
     outdated,
     sooner,
     step,
@@ -19,7 +19,7 @@ from shared.results import Status
 
 T0 = datetime(2026, 11, 21, tzinfo=UTC)
 T1 = T0 + timedelta(seconds=1)
-TWICE = Thresholds(failure=2, recovery=2)
+TWICE = StreakThresholds(failure=2, recovery=2)
 
 WELL = CheckStreak()
 SHAKY = CheckStreak(fails=1, failed_since=T0)
@@ -108,15 +108,15 @@ def test_what_counts_as_a_check_that_hung(error: str, *, hung: bool) -> None:
 
 @pytest.mark.parametrize(("needs", "then"), [(3, 2), (2, 1), (1, 1)])
 def test_after_another_location_one_that_hangs_needs_one_failure_less(needs: int, then: int) -> None:
-    assert sooner(Thresholds(needs, 4)) == Thresholds(then, 4)
+    assert sooner(StreakThresholds(needs, 4)) == StreakThresholds(then, 4)
 
 
 def test_failing_against_enough_good_checks_that_came_late_is_outdated() -> None:
     failing = CheckStreak(failing=True, fails=2, failed_since=T0)
     late_good = CheckResult(Status.UP, T1, late=True)
-    once, _ = step(failing, late_good, Thresholds(2, 2))
-    twice, _ = step(once, late_good, Thresholds(2, 2))
-    again, _ = step(twice, CheckResult(Status.DOWN, T1), Thresholds(2, 2))
-    assert [outdated(state, Thresholds(2, 2)) for state in (failing, once, twice, again)] == [
+    once, _ = step(failing, late_good, StreakThresholds(2, 2))
+    twice, _ = step(once, late_good, StreakThresholds(2, 2))
+    again, _ = step(twice, CheckResult(Status.DOWN, T1), StreakThresholds(2, 2))
+    assert [outdated(state, StreakThresholds(2, 2)) for state in (failing, once, twice, again)] == [
         False, False, True, False,
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from collector.events.core import events
+from collector.events.core.kinds import CHANGES, DELIVERED, EventKind
 from collector.platform.answer_json import encode
 from collector.web3.core import events as web3_events
 from collector.web3.core.web3 import ChainAlert
@@ -36,28 +37,28 @@ CROSSED: Final = {"current": "52.1", "threshold": "50", "unit": "gwei", "message
 LOG: Final = {"name": "Transfer", "args": {"value": "1"}, "address": "0xd", "blockNumber": 19, "logIndex": 1}
 
 
-def change(kind: str) -> dict[str, Any]:
+def change(kind: EventKind) -> dict[str, Any]:
     return events.change(kind, MONITOR, NOW)
 
 
-def incident(kind: str) -> dict[str, Any]:
+def incident(kind: EventKind) -> dict[str, Any]:
     note = {"id": "note_1", "text": "On it", "createdAt": NOW} if kind.endswith("note_added") else None
     return events.incident(kind, SHOWN, ACTOR, monitor=MONITOR, note=note, now=NOW)
 
 
-def alert(kind: str) -> dict[str, Any]:
+def alert(kind: EventKind) -> dict[str, Any]:
     return events.alert(kind, MONITOR, ALERT, incident=SHOWN, states=STATES, now=NOW)
 
 
-def channel(kind: str) -> dict[str, Any]:
+def channel(kind: EventKind) -> dict[str, Any]:
     return events.channel(kind, id_=ID, name="ops", type_="slack", since=SINCE, error="404", now=NOW)
 
 
-def notice(kind: str) -> dict[str, Any]:
+def notice(kind: EventKind) -> dict[str, Any]:
     return events.notice(kind, MONITOR, STATES, begins=True, now=NOW)
 
 
-def down(_kind: str) -> dict[str, Any]:
+def down(_kind: EventKind) -> dict[str, Any]:
     about: dict[str, Any] = {
         "incident_id": INCIDENT_ID,
         "severity": "critical",
@@ -67,45 +68,45 @@ def down(_kind: str) -> dict[str, Any]:
     return events.down(MONITOR, **about, started_at=SINCE, now=NOW)
 
 
-def up(_kind: str) -> dict[str, Any]:
+def up(_kind: EventKind) -> dict[str, Any]:
     return events.up(MONITOR, incident_id=INCIDENT_ID, severity="critical", downtime_s=332, now=NOW)
 
 
-def certificate(_kind: str) -> dict[str, Any]:
+def certificate(_kind: EventKind) -> dict[str, Any]:
     of = {"id": "inc_1", "severity": "major"}
     return events.certificate(MONITOR, ends_at=NOW, days_left=3, expiry_days=14, incident=of, now=NOW)
 
 
-def measurement(kind: str) -> dict[str, Any]:
+def measurement(kind: EventKind) -> dict[str, Any]:
     measured = kind == "monitor.measured"
     return events.measurement(MONITOR, measured=measured, since=SINCE, error="no route", now=NOW)
 
 
-def maintenance(kind: str) -> dict[str, Any]:
+def maintenance(kind: EventKind) -> dict[str, Any]:
     return events.maintenance(kind, WINDOW, now=NOW)
 
 
-def page_incident(kind: str) -> dict[str, Any]:
+def page_incident(kind: EventKind) -> dict[str, Any]:
     return events.page_incident(kind, PAGE, SHOWN, ACTOR, now=NOW)
 
 
-def probe(kind: str) -> dict[str, Any]:
+def probe(kind: EventKind) -> dict[str, Any]:
     if kind == "probe.offline":
         return events.probe_offline(PROBE, affected=2, now=NOW)
     return events.probe_online(PROBE, offline_since=SINCE, now=NOW)
 
 
-def crossing(kind: str) -> dict[str, Any]:
+def crossing(kind: EventKind) -> dict[str, Any]:
     sub_type = "gas_price" if kind == "web3.gas.alert" else "defi_protocol"
     crossed = ChainAlert(locations=(1,), raised_at=SINCE, data=CROSSED)
     return web3_events.crossing(GAS, sub_type, "high_gas", crossed, over=False, now=NOW)
 
 
-def log(_kind: str) -> dict[str, Any]:
+def log(_kind: EventKind) -> dict[str, Any]:
     return web3_events.log(GAS, "contract_event", LOG, removed=False, now=NOW)
 
 
-BUILDERS: Final[dict[Callable[[str], dict[str, Any]], tuple[str, ...]]] = {
+BUILDERS: Final[dict[Callable[[EventKind], dict[str, Any]], tuple[str, ...]]] = {
     down: ("monitor.down",),
     up: ("monitor.up",),
     change: tuple(f"monitor.{past}" for past in ("created", "updated", "paused", "resumed", "deleted")),
@@ -124,10 +125,10 @@ BUILDERS: Final[dict[Callable[[str], dict[str, Any]], tuple[str, ...]]] = {
     log: ("web3.event",),
 }
 EXPECTED: Final = GOLDEN.read_bytes().splitlines()
-CASES: Final = [(kind, build) for build, kinds in BUILDERS.items() for kind in kinds]
+CASES: Final = [(EventKind(kind), build) for build, kinds in BUILDERS.items() for kind in kinds]
 
 
-def sent(kind: str, build: Callable[[str], dict[str, Any]]) -> bytes:
+def sent(kind: EventKind, build: Callable[[EventKind], dict[str, Any]]) -> bytes:
     """The event as receivers get it."""
     fact = events.Fact(ID, kind, ID, 7, build(kind), INCIDENT_ID)
     return encode(events.body(fact, "https://tocsin.example.com"))
@@ -135,10 +136,10 @@ def sent(kind: str, build: Callable[[str], dict[str, Any]]) -> bytes:
 
 @pytest.mark.parametrize(
     ("kind", "build", "expected"),
-    [pytest.param(*case, line, id=case[0]) for case, line in zip(CASES, EXPECTED, strict=True)],
+    [pytest.param(*case, line, id=case[0].value) for case, line in zip(CASES, EXPECTED, strict=True)],
 )
 def test_receivers_get_the_same_bytes(
-    kind: str, build: Callable[[str], dict[str, Any]], expected: bytes
+    kind: EventKind, build: Callable[[EventKind], dict[str, Any]], expected: bytes
 ) -> None:
     assert sent(kind, build) == expected
 
@@ -147,4 +148,4 @@ def test_every_kind_has_its_bytes() -> None:
     # The test of a channel is built where it is sent.
     tested = {kind for kind, _ in CASES} | {"test"}
 
-    assert tested == events.DELIVERED | events.CHANGES | {"channel.failing", "channel.recovered"}
+    assert tested == DELIVERED | CHANGES | {"channel.failing", "channel.recovered"}

@@ -8,7 +8,7 @@ import pytest
 from collector.heartbeats.core.heartbeat import (
     MOST_RUNS,
     Beat,
-    Finding,
+    HeartbeatResult,
     Ping,
     PingSchedule,
     PingSignal,
@@ -25,20 +25,22 @@ GOOD, FAILED, STARTED = Ping(PingSignal.GOOD), Ping(PingSignal.FAILED), Ping(Pin
 FRESH = Beat(NOON)
 
 
-def late(beat: Beat, plan: PingSchedule, now: datetime, *deaf: tuple[datetime, datetime]) -> Finding | None:
+def late(
+    beat: Beat, plan: PingSchedule, now: datetime, *deaf: tuple[datetime, datetime]
+) -> HeartbeatResult | None:
     return check_overdue(beat, plan, deaf, now)[1]
 
 
 def test_a_ping_in_time_is_good_and_the_next_is_awaited_from_it() -> None:
     beat, said = take(FRESH, GOOD, HOURLY, NOON + 30 * M)
 
-    assert said == Finding(Status.UP, NOON + 30 * M)
+    assert said == HeartbeatResult(Status.UP, NOON + 30 * M)
     assert awaited(beat, HOURLY) == NOON + 30 * M + H + M
 
 
 def test_a_missed_ping_is_late_at_the_end_of_the_grace_and_not_before() -> None:
     assert late(FRESH, HOURLY, NOON + H + 59 * S) is None
-    assert late(FRESH, HOURLY, NOON + H + M) == Finding(
+    assert late(FRESH, HOURLY, NOON + H + M) == HeartbeatResult(
         Status.DOWN, NOON + H + M, "missed: no ping came within 1 h, nor in the 1 m after"
     )
 
@@ -111,7 +113,9 @@ def test_a_run_that_does_not_end_is_too_long_once_its_time_is_over() -> None:
     assert awaited(beat, plan) == NOON + 10 * M
     beat, said, due = check_overdue(beat, plan, [], NOON + 10 * M)
 
-    assert said == Finding(Status.DOWN, NOON + 10 * M, "too long: it started and did not end within 10 m")
+    assert said == HeartbeatResult(
+        Status.DOWN, NOON + 10 * M, "too long: it started and did not end within 10 m"
+    )
     assert due == NOON + H + M
     assert take(beat, GOOD, plan, NOON + 20 * M)[1].status is Status.UP
 

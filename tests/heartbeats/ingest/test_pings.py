@@ -15,7 +15,7 @@ from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedMonitor
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Beat, Ping, PingSchedule, PingSignal
 from collector.heartbeats.ingest import PingReceiver
-from collector.heartbeats.service import Arrived
+from collector.heartbeats.service import ReceivedPing
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db
@@ -74,8 +74,8 @@ async def collectors(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def of(monitor: int, ping: Ping = GOOD, body: bytes = b"") -> Arrived:
-    return Arrived(key_hash(str(monitor)), ping, body)
+def of(monitor: int, ping: Ping = GOOD, body: bytes = b"") -> ReceivedPing:
+    return ReceivedPing(key_hash(str(monitor)), ping, body)
 
 
 async def beat_of(world: World, monitor: int) -> tuple[Beat, datetime | None]:

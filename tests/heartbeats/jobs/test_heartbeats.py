@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from collector.evaluation.jobs.collector_presence import CollectorPresence
-from collector.heartbeats.core.heartbeat import Finding, PingSchedule
+from collector.heartbeats.core.heartbeat import HeartbeatResult, PingSchedule
 from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.heartbeats.storage import heartbeats
 from collector.monitors.service.receivers import key_hash
@@ -31,9 +31,9 @@ class Found:
     """What was found late."""
 
     def __init__(self) -> None:
-        self.late: list[tuple[int, Finding]] = []
+        self.late: list[tuple[int, HeartbeatResult]] = []
 
-    async def store_overdue(self, _: Tx, late: Sequence[tuple[int, Finding]]) -> Callable[[], None]:
+    async def store_overdue(self, _: Tx, late: Sequence[tuple[int, HeartbeatResult]]) -> Callable[[], None]:
         return lambda: self.late.extend(late)
 
 

@@ -35,7 +35,7 @@ import pytest
 
 from collector.accounts.service import users
 from collector.accounts.service.sign_in import Door
-from collector.accounts.service.tokens import TokenFinder
+from collector.accounts.service.tokens import StoredTokenFinder
 from collector.platform.storage.db import Db
 from shared.tokens import ALPHABET, PREFIX, checksum_ok, new_token
 from tests.http.client import Api
@@ -398,7 +398,7 @@ def _near(token: str) -> str:
 
 async def test_s24_how_near_a_token_is_to_a_real_one_takes_no_longer_to_refuse(api: Api) -> None:
     assert api.token is not None
-    near, far, finder = _near(api.token), new_token(), TokenFinder(api.context.db)
+    near, far, finder = _near(api.token), new_token(), StoredTokenFinder(api.context.db)
     assert checksum_ok(near)
     revoked = await _made(api, "/v1/tokens", {"name": "robot", "permission": "read-only"})
     await api.delete(f"/v1/tokens/{revoked['id']}")

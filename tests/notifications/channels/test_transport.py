@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from collector.platform.transport import Answer, NoAnswer, Transport
+from collector.platform.transport import HttpAnswer, NoAnswer, Transport
 from tests.probe.net.nameserver import NXDOMAIN, name_server
 from tests.receiver import (
     Step,
@@ -39,7 +39,7 @@ async def transport() -> AsyncIterator[Transport]:
     await opened.close()
 
 
-async def post(transport: Transport, url: str, *, timeout_s: float = 5, **headers: str) -> Answer:
+async def post(transport: Transport, url: str, *, timeout_s: float = 5, **headers: str) -> HttpAnswer:
     return await transport.request("POST", url, headers, b"{}", timeout_s=timeout_s)
 
 

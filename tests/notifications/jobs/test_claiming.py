@@ -12,7 +12,7 @@ import pytest
 from collector.events.storage import events
 from collector.notifications.core.retry import MAX_EXPIRIES, TRIES_IN_ORDER
 from collector.notifications.storage import deliveries as table
-from collector.platform.delivery import Status
+from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.clock import utc_now
@@ -129,7 +129,7 @@ async def queued(tx: Tx, team: int, channels: Sequence[UUID], streams: int, each
 
 async def delivered(tx: Tx, claimed: Sequence[table.Claimed]) -> None:
     await table.finish(
-        tx, [table.Finish(one.team_id, one.id, one.attempt, Status.DELIVERED) for one in claimed]
+        tx, [table.Finish(one.team_id, one.id, one.attempt, DeliveryStatus.DELIVERED) for one in claimed]
     )
 
 

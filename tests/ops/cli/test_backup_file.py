@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.ops.storage.backup_file import BackupReader, BackupWriter, Broken, Header, Trailer, check
+from collector.ops.storage.backup_file import BackupHeader, BackupReader, BackupWriter, Broken, Trailer, check
 
-HEADER = Header(
+HEADER = BackupHeader(
     format="tocsin backup 1",
     tocsin="0.1.0",
     postgres="18",
@@ -29,7 +29,7 @@ NOISE = random.Random(1).randbytes(200_000).hex().encode() + b"\n"
 ROWS = {"teams": b"1\t\\\\.\n2\tb\n", "users": b"", "results": b"a\n" * 5_000 + NOISE}
 
 
-def written(header: Header = HEADER, rows: dict[str, bytes] = ROWS, *, piece: int = 1 << 16) -> bytes:
+def written(header: BackupHeader = HEADER, rows: dict[str, bytes] = ROWS, *, piece: int = 1 << 16) -> bytes:
     out = io.BytesIO()
     writer = BackupWriter(out.write)
     writer.begin(header)

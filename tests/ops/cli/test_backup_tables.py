@@ -24,7 +24,7 @@ pytestmark = pytest.mark.oldest
 MOVED = {"streams", "monitor_marks", "monitor_counts", "schema_migrations"}
 
 
-async def write(url: str, path: Path, *, recent_only: bool = False) -> backup_file.Header:
+async def write(url: str, path: Path, *, recent_only: bool = False) -> backup_file.BackupHeader:
     with path.open("wb") as file:
         async with dump.connected(url, "test") as connection:
             header, _ = await backup.write(connection, file.write, utc_now(), recent_only=recent_only)

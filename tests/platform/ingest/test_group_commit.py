@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from collector.platform import group_commit
-from collector.platform.group_commit import CommitAgain, FirstCome, GroupCommit, Selection
+from collector.platform.group_commit import BatchSelector, CommitAgain, FirstCome, GroupCommit
 from shared.errors import Unavailable
 
 pytestmark = pytest.mark.races
@@ -102,7 +102,7 @@ async def test_an_item_for_which_nobody_waits_is_not_tried_again() -> None:
 
 
 async def test_items_that_are_not_chosen_wait_in_their_order() -> None:
-    class Even(Selection[int]):
+    class Even(BatchSelector[int]):
         """Chooses even numbers before the first odd ones."""
 
         def choose(self, waiting: Iterable[int]) -> Sequence[int]:
