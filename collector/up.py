@@ -56,6 +56,10 @@ class Up:
         """Start everything and keep it running. Raises CannotStart."""
         url = self._settings.database_url
         keepers: list[Awaitable[None]] = []
+        # While the database starts, the collector's code, which is the largest, is loaded.
+        loading = environment(CollectorSettings, self._settings)
+        loaded = {"collector": await children.load(loading, "collector")}
+        self._children |= loaded
         if url is None:
             server = self._server = Embedded(self._settings.data_dir, extra=_room(self._settings.workers))
             await server.start()
@@ -66,7 +70,7 @@ class Up:
             self._lock = files.lock(self._settings.data_dir)
         key = self._settings.secret_key or await _own_key(url, self._settings.data_dir)
         for name, variables in self._environments(url, key).items():
-            life = self._life(name, variables)
+            life = self._life(name, variables, loaded)
             keepers.append(
                 children.keep(name, self._joined(url, key, variables, life) if name == "probe" else life)
             )
@@ -102,11 +106,18 @@ class Up:
 
         return joined
 
-    def _life(self, name: str, variables: dict[str, str]) -> children.Life:
-        """One life of a child: start it, wait for its exit, return its exit status."""
+    def _life(self, name: str, variables: dict[str, str], loaded: dict[str, Process]) -> children.Life:
+        """One life of a child: start it, wait for its exit, return its exit status.
+
+        The first may be of a process in *loaded*.
+        """
 
         async def live() -> int:
-            child = self._children[name] = await children.start(variables, name)
+            if name in loaded:
+                child = loaded.pop(name)
+                children.begin(child, variables)
+            else:
+                child = self._children[name] = await children.start(variables, name)
             log.info("started", process=name, pid=child.pid)
             return await child.wait()
 

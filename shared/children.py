@@ -1,11 +1,12 @@
 """Child processes: started, restarted when they die, ended with their parent."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
 import time
-from asyncio.subprocess import DEVNULL, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -39,10 +40,27 @@ async def start(variables: Mapping[str, str], *verb: str) -> Process:
     It is killed together with this process: its durable state is on disk or in the database, and a
     successor finds ports and spool free at once.
     """
-    command = launched("same", sys.executable, "-P", "-m", "shared.command", *verb, death=signal.SIGKILL)
-    return await asyncio.create_subprocess_exec(
-        *command, stdin=DEVNULL, env=variables, start_new_session=True
-    )
+    return await _python(variables, DEVNULL, "shared.command", *verb)
+
+
+async def load(variables: Mapping[str, str], verb: str) -> Process:
+    """As `start`, but it only loads the program, until `begin` hands over its variables.
+
+    *variables*: in which it loads.
+    """
+    return await _python(variables, PIPE, "shared.ahead", verb)
+
+
+def begin(loaded: Process, variables: Mapping[str, str]) -> None:
+    """Let a loaded program run with these variables; if it has died, waiting for it tells so."""
+    if loaded.stdin is not None:
+        loaded.stdin.write(json.dumps(dict(variables)).encode())
+        loaded.stdin.close()
+
+
+async def _python(variables: Mapping[str, str], stdin: int, *module: str) -> Process:
+    command = launched("same", sys.executable, "-P", "-m", *module, death=signal.SIGKILL)
+    return await asyncio.create_subprocess_exec(*command, stdin=stdin, env=variables, start_new_session=True)
 
 
 async def keep(name: str, live: Life) -> None:

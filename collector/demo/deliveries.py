@@ -21,6 +21,7 @@ async def deliver(db: Db, team_id: int, random: Random) -> int:
     attempts = 0
     while True:
         async with db.transaction() as tx:
+            await table.walk(tx)
             claimed = await table.claim(tx, _AT_ONCE, _AT_ONCE, {}, mails=_AT_ONCE)
             await table.finish(tx, [_finish(one, random) for one in claimed])
         if not claimed:

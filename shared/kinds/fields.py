@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
+# Of addresses only: IPv4 without brackets is made of labels.
+_NO_LABEL = frozenset(":[]")
 MAX_HOST = 253
 
 
@@ -59,15 +61,21 @@ def camel(name: str) -> str:
 
 def is_host(text: str) -> bool:
     """Whether it is an IP address or a resolvable host name (IDNA names in ASCII form)."""
+    if not _NO_LABEL.isdisjoint(text):
+        return _is_address(text.strip("[]"))
     try:
-        ipaddress.ip_address(text.strip("[]"))
+        ascii_name = text.encode("idna").decode() if not text.isascii() else text
+    except UnicodeError:
+        return False
+    name = ascii_name.removesuffix(".")
+    return 0 < len(name) <= MAX_HOST and all(_LABEL.fullmatch(part) for part in name.split("."))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
     except ValueError:
-        try:
-            ascii_name = text.encode("idna").decode() if not text.isascii() else text
-        except UnicodeError:
-            return False
-        name = ascii_name.removesuffix(".")
-        return 0 < len(name) <= MAX_HOST and all(_LABEL.fullmatch(part) for part in name.split("."))
+        return False
     return True
 
 

@@ -14,6 +14,7 @@ from shared.kinds.fields import HidesSecrets, JsonText, LeavesOut, Says, Secret,
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HttpVersion = Literal["1.1", "2", "3"]
 
+_BLANK = re.compile(r"[\x00-\x20\x7f]")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 # Headers that frame the message or belong to the connection: only the probe sets them.
@@ -57,7 +58,7 @@ def _is_credential(text: str) -> bool:
 
 
 def _has_blanks(text: str) -> bool:
-    return any(ord(letter) <= ord(" ") or ord(letter) == 127 for letter in text)
+    return _BLANK.search(text) is not None
 
 
 def are_headers(headers: dict[str, str]) -> bool:

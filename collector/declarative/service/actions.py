@@ -49,7 +49,7 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
 
     A plan leaves out the deletion of monitors. Raises Invalid with all faults, Crossed.
     """
-    called = _called(work)
+    called = _called(work) if _updates(work) else {}
     if work.prune:
         for section in reversed(list(SECTIONS)):
             if section != _MONITORS:
@@ -162,6 +162,14 @@ def _tentative(item: DeclaredItem) -> UUID:
     id_ = ids.read(SECTIONS[item.section].prefix, item.tentative)
     assert id_ is not None  # noqa: S101 - `items` made it
     return id_
+
+
+def _updates(work: Work) -> bool:
+    return any(
+        item.before is not None and item.before.body != work.wholes[item.at]
+        for listed in work.items.values()
+        for item in listed
+    )
 
 
 def _called(work: Work) -> dict[str, str]:

@@ -31,7 +31,7 @@ from collector.declarative.service.items import (
     refer,
 )
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import ApplyContext
+from collector.declarative.service.shape import ApplyContext, Present
 from collector.events.storage import events
 from collector.history.storage import deleted
 from collector.platform.access import Actor
@@ -40,7 +40,6 @@ from collector.platform.prepared import Lacking, SlowWork, begun_again
 from collector.platform.storage.db import Tx
 from collector.platform.storage.nested import Crossed, impatient
 from collector.status_pages.service.domains import Own
-from shared import ids
 from shared.backoff import full_jitter
 from shared.clock import UtcClock
 from shared.errors import Conflict, Invalid, Unavailable
@@ -186,6 +185,10 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
         if not asked.take_over:
             sets = {key: name for name, of in others.items() for key in of}
             demand_own(listed, sets, work.elsewhere[section])
+        if sort.load is not None:
+            wanted = [item.before for item in listed if item.before]
+            if len(await sort.load(ground, tx, wanted)) < len(wanted):
+                raise Crossed  # deleted since `present`
         taken += [item for item in listed if item.key in work.elsewhere[section]]
         work.outcome.taken_over += [(section, item.key) for item in taken]
         mine = {item.key for item in listed}
@@ -243,18 +246,20 @@ def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
 
 
 def _names(work: Work, section: Section) -> Names:
-    prefix = SECTIONS[section].prefix
     listed, left = work.items[section], work.left[section]
     mine = {item.before.id for item in listed if item.before}
     leaving = {one.id for one in left.values()} if work.prune else set()
-    others: dict[str, list[str]] = {}
+    named = mine | leaving
+    others: dict[str, list[Present]] = {}
     for one in work.there[section].values():
-        if one.id not in mine | leaving:
-            others.setdefault(one.name, []).append(ids.show(prefix, one.id))
-    kept = {key: ids.show(prefix, one.id) for key, one in work.elsewhere[section].items()}
-    kept |= {} if work.prune else {key: ids.show(prefix, one.id) for key, one in left.items()}
+        if one.id not in named:
+            others.setdefault(one.name, []).append(one)
     return Names(
-        {**kept, **{item.key: item.id for item in listed}}, others, frozenset(left if work.prune else ())
+        SECTIONS[section].prefix,
+        {item.key: item for item in listed},
+        work.elsewhere[section] | ({} if work.prune else left),
+        others,
+        frozenset(left if work.prune else ()),
     )
 
 

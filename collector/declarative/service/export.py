@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.declarative import storage
+from collector.declarative.answers import Section
 from collector.declarative.service.changes import swapped
 from collector.declarative.service.kinds import SECTIONS
 from collector.declarative.service.shape import ApplyContext, Present, Sort
@@ -16,9 +17,13 @@ _WORDS = re.compile(r"[^A-Z0-9]+")
 
 async def export(ground: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     """Return resources by section and key; a secret is ``${NAME?}``, and a literal ``${`` becomes ``$${``."""
+    there: dict[Section, list[Present]] = {}
     async with ground.means.db.transaction() as tx:
         known = await storage.all_(tx, ground.team_id)
-        there = {section: await sort.present(ground, tx) for section, sort in SECTIONS.items()}
+        for section, sort in SECTIONS.items():
+            there[section] = await sort.present(ground, tx)
+            if sort.load is not None:
+                there[section] = await sort.load(ground, tx, there[section])
     kept = {
         section: {key: id_ for of in known.values() for key, id_ in of.get(section, {}).items()}
         for section in SECTIONS

@@ -170,19 +170,24 @@ class ResolvedReference:
 class Names:
     """The names by which items may refer to a section: keys, else unique names of other resources.
 
+    *declared*: this section's items by their keys, *kept*: other resources by theirs; *prefix*: of ids.
     *leaving*: names of resources that are about to be deleted.
     """
 
-    keys: Mapping[str, str]
-    others: Mapping[str, Sequence[str]]
+    prefix: str
+    declared: Mapping[str, DeclaredItem]
+    kept: Mapping[str, Present]
+    others: Mapping[str, Sequence[Present]]
     leaving: frozenset[str] = frozenset()
 
     def find(self, said: str) -> ResolvedReference:
-        if said in self.keys:
-            return ResolvedReference(self.keys[said])
+        if said in self.declared:
+            return ResolvedReference(self.declared[said].id)
+        if said in self.kept:
+            return ResolvedReference(ids.show(self.prefix, self.kept[said].id))
         named = self.others.get(said, ())
         if len(named) == 1:
-            return ResolvedReference(named[0])
+            return ResolvedReference(ids.show(self.prefix, named[0].id))
         if named:
             return ResolvedReference(None, f"{len(named)} are called {said}: declare the one that is meant")
         return ResolvedReference(

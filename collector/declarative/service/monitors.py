@@ -16,6 +16,7 @@ from collector.declarative.service.shape import (
     another_type,
     different,
     faults_of,
+    not_loaded,
     patch,
     spare,
 )
@@ -43,8 +44,16 @@ _SETTLED = frozenset(map(camel, SETTLED))
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
-    rows = await table.all_(tx, ground.team_id)
-    return [Present(row.id, row.name, partial(_body, ground, row)) for row in rows]
+    """Return every monitor without its body: a batch must not pay for all of a team's configurations."""
+    return [Present(id_, name, not_loaded) for id_, name in await table.all_names(tx, ground.team_id)]
+
+
+async def load_bodies(ground: ApplyContext, tx: Tx, wanted: Sequence[Present]) -> list[Present]:
+    rows = {row.id: row for row in await table.some(tx, ground.team_id, [one.id for one in wanted])}
+    loaded = [one for one in wanted if one.id in rows]
+    for one in loaded:
+        one.make_body = partial(_body, ground, rows[one.id])
+    return loaded
 
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
@@ -139,4 +148,5 @@ SORT = Sort(
     delete=delete,
     hidden=hidden,
     spare=spared,
+    load=load_bodies,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 from uuid import UUID
 
 from collector.declarative.answers import Section
@@ -43,7 +43,8 @@ class ApplyContext:
 class Present:
     """An existing resource; *parts*: the ids of its components, in order.
 
-    *make_body* is called if its body is needed: most of a team's resources are not declared in a request.
+    *make_body* is called if its body is needed: most of a team's resources are not declared in a request. It
+    is `not_loaded` of one whose kind has `Sort.load`, until that was called.
     *sayable*: whether a file with the body would mean the same.
     """
 
@@ -93,7 +94,8 @@ class CreatedItem:
 class Sort:
     """*refers*: where a body has ids of other resources, and of which section; ``[]``: each entry of a list.
 
-    *create* is None for monitors, which are created together. *hidden*: a whole body with its secrets masked,
+    *create* is None for monitors, which are created together. *load* reads the bodies of some that *present*
+    returned without, and returns those that still exist. *hidden*: a whole body with its secrets masked,
     *spare*: without defaults.
     """
 
@@ -107,6 +109,12 @@ class Sort:
     delete: Callable[[ApplyContext, UUID], Awaitable[None]]
     hidden: Callable[[Body], dict[str, Any]]
     spare: Callable[[Body], dict[str, Any]]
+    load: Callable[[ApplyContext, Tx, Sequence[Present]], Awaitable[list[Present]]] | None = None
+
+
+def not_loaded() -> NoReturn:
+    """Stand for a body that only `Sort.load` reads. Raises LookupError."""
+    raise LookupError("the body of this resource was not loaded")
 
 
 def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:

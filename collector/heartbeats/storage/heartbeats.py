@@ -48,6 +48,20 @@ class MovedHeartbeat:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSchedule:
+    """The schedule of the monitor *id*, as it was set; *base_at* only counts for a new one.
+
+    *cover_s*: for how long a ping counts.
+    """
+
+    id: UUID
+    key_hash: bytes
+    plan: PingSchedule
+    cover_s: int
+    base_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Good:
     """A good ping; *ms*: the run time that it reports, or 0."""
 
@@ -66,42 +80,35 @@ class TakenPing:
     ahead_s: float
 
 
-async def put(
-    tx: Tx,
-    team_id: int,
-    id_: UUID,
-    key_hash: bytes,
-    plan: PingSchedule,
-    cover_s: int,
-    base_at: datetime | None,
-) -> None:
-    """Write a monitor's schedule; its row is locked; *base_at* only counts for a new one.
-
-    What was due is checked anew at once.
-    """
+async def put(tx: Tx, team_id: int, schedules: Sequence[SetSchedule]) -> None:
+    """Write the schedules of monitors whose rows are locked. What was due is checked anew at once."""
     await tx.execute(
         """
         INSERT INTO heartbeats AS h (team_id, id, monitor, key_hash, wait_s, cron, zone, grace_s, max_run_s,
             min_interval_s, cover_s, base_at, due_at)
-        SELECT m.team_id, m.id, m.monitor, $3, $4, $5, $6, $7, $8, $9, $10, $11::timestamptz,
+        SELECT m.team_id, m.id, m.monitor, u.key_hash, u.wait_s, u.cron, u.zone, u.grace_s, u.max_run_s,
+            u.min_interval_s, u.cover_s, u.base_at,
             CASE WHEN m.paused_at IS NULL THEN '-infinity'::timestamptz END
-        FROM monitors m WHERE m.team_id = $1 AND m.id = $2
+        FROM unnest($2::uuid[], $3::bytea[], $4::int[], $5::text[], $6::text[], $7::int[], $8::int[],
+            $9::int[], $10::int[], $11::timestamptz[])
+            AS u (id, key_hash, wait_s, cron, zone, grace_s, max_run_s, min_interval_s, cover_s, base_at)
+        JOIN monitors m ON m.team_id = $1 AND m.id = u.id
         ON CONFLICT (team_id, id) DO UPDATE SET key_hash = excluded.key_hash, wait_s = excluded.wait_s,
             cron = excluded.cron, zone = excluded.zone, grace_s = excluded.grace_s,
             max_run_s = excluded.max_run_s, min_interval_s = excluded.min_interval_s,
             cover_s = excluded.cover_s, due_at = excluded.due_at
         """,
         team_id,
-        id_,
-        key_hash,
-        _seconds(plan.wait),
-        plan.cron,
-        plan.zone,
-        _seconds(plan.grace),
-        _seconds(plan.max_run),
-        _seconds(plan.min_interval),
-        cover_s,
-        base_at,
+        [each.id for each in schedules],
+        [each.key_hash for each in schedules],
+        [_seconds(each.plan.wait) for each in schedules],
+        [each.plan.cron for each in schedules],
+        [each.plan.zone for each in schedules],
+        [_seconds(each.plan.grace) for each in schedules],
+        [_seconds(each.plan.max_run) for each in schedules],
+        [_seconds(each.plan.min_interval) for each in schedules],
+        [each.cover_s for each in schedules],
+        [each.base_at for each in schedules],
     )
 
 

@@ -74,8 +74,7 @@ async def create_all(
             await asyncio.sleep(0)
     most = context.plan.monitors if context.plan else None
     created = await table.insert(tx, team_id, rows, now, most=most)
-    for monitor, kind in zip(created, kinds, strict=True):
-        await receivers.keep(tx, monitor, kind, now)
+    await receivers.keep(tx, team_id, dict(zip(rows, kinds, strict=True)), now)
     await cadences.note(tx, team_id, list(rows), now)
     placed = [
         NewPlacement(each.monitor, effective(each.type, each.config), each.locations) for each in created

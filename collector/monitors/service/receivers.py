@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from collector.heartbeats.core import times
 from collector.heartbeats.core.heartbeat import PingSchedule
 from collector.heartbeats.storage import heartbeats
+from collector.heartbeats.storage.heartbeats import SetSchedule
 from collector.monitors.storage import cadences
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Tx
@@ -71,17 +73,29 @@ def shown(type_: str, config: Mapping[str, Any], base_url: str) -> dict[str, Any
     return {**rest, "pingUrl": f"{base_url}/ping/{config.get('pingKey', '')}"}
 
 
-async def keep(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
-    """Write the schedule of a monitor's pings, after its row; its cadence is to be noted afterwards."""
-    if isinstance(kind, Heartbeat):
-        base = None if kind.arm_on_first_ping else now
-        plan, hashed = plan_of(kind), key_hash(kind.ping_key)
-        await heartbeats.put(tx, monitor.team_id, monitor.id, hashed, plan, cover_s(kind), base)
+async def keep(tx: Tx, team_id: int, kinds: Mapping[UUID, Kind], now: datetime) -> None:
+    """Write the schedules of the heartbeats among these monitors of a team, after their rows.
+
+    Their cadences are to be noted afterwards.
+    """
+    schedules = [
+        SetSchedule(
+            id_,
+            key_hash(kind.ping_key),
+            plan_of(kind),
+            cover_s(kind),
+            None if kind.arm_on_first_ping else now,
+        )
+        for id_, kind in kinds.items()
+        if isinstance(kind, Heartbeat)
+    ]
+    if schedules:
+        await heartbeats.put(tx, team_id, schedules)
 
 
 async def keep_changed(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> None:
     """Write the schedule and the cadence of a monitor that was changed, after its row."""
-    await keep(tx, monitor, kind, now)
+    await keep(tx, monitor.team_id, {monitor.id: kind}, now)
     if isinstance(kind, Heartbeat):
         await cadences.note(tx, monitor.team_id, [monitor.id], now)
 

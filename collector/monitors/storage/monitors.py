@@ -141,10 +141,20 @@ async def get(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     return Monitor(**row) if row else None
 
 
-async def all_(tx: Tx, team_id: int) -> list[Monitor]:
-    """Return every monitor of the team, oldest first."""
-    rows = await tx.fetch(f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 ORDER BY m.id", team_id)
+async def some(tx: Tx, team_id: int, ids: Sequence[UUID]) -> list[Monitor]:
+    """Return these of the team's monitors, as far as they exist, oldest first."""
+    rows = await tx.fetch(
+        f"SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = ANY ($2) ORDER BY m.id",
+        team_id,
+        ids,
+    )
     return [Monitor(**row) for row in rows]
+
+
+async def all_names(tx: Tx, team_id: int) -> list[tuple[UUID, str]]:
+    """Return the id and the name of every monitor of the team, oldest first."""
+    rows = await tx.fetch("SELECT id, name FROM monitors WHERE team_id = $1 ORDER BY id", team_id)
+    return [(row["id"], row["name"]) for row in rows]
 
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:

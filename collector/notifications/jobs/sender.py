@@ -93,6 +93,7 @@ class Sender:
             async with self._db.transaction() as tx:
                 await self._beat(tx)
                 await self._record(tx, done)
+                await table.walk(tx)
                 claimed, all_ = await self._claim(tx)
                 wait_s = await table.next_due(tx)
         except BaseException:

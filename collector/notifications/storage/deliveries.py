@@ -275,6 +275,11 @@ _CLAIM = f"""
 """
 
 
+async def walk(tx: Tx) -> None:
+    """Call once in a transaction before `claim` and `next_due`, which then read in the order of an index."""
+    await tx.execute(_WALK)
+
+
 async def claim(
     tx: Tx,
     limit: int,
@@ -288,7 +293,6 @@ async def claim(
     *crowded*: teams of which none are taken; *mails*: how many mails are taken in addition to *limit*.
     """
     busy, counts = list(flying.keys()), list(flying.values())
-    await tx.execute(_WALK)
     rows = await tx.fetch(
         _CLAIM,
         limit,
@@ -377,7 +381,6 @@ async def pause(tx: Tx, pauses: Mapping[tuple[int, UUID], timedelta]) -> None:
 
 async def next_due(tx: Tx) -> float | None:
     """Seconds until the next delivery falls due or a lease expires."""
-    await tx.execute(_WALK)
     seconds: float | None = await tx.fetchval(
         f"""
         WITH RECURSIVE {_WAITING}

@@ -1,6 +1,6 @@
 """Prepares a request's body for validation: known names, whole numbers, no NUL."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_origin
 
 import orjson
@@ -82,7 +82,8 @@ class BodyReader:
             self.faults[path] = _NUL
         if form.mark(NumericText) and _is_numeric(value.strip()):
             return int(value)
-        return next((word for word in _spellings(form, value)), value)
+        words = form.words()
+        return next(_spellings(words, value), value) if words else value
 
 
 def _enough(form: Shape) -> int | None:
@@ -100,9 +101,8 @@ def _is_numeric(text: str) -> bool:
     return text.isascii() and text.removeprefix("-").isdigit() and len(text) <= _MOST_DIGITS
 
 
-def _spellings(form: Shape, value: str) -> Iterator[str]:
+def _spellings(words: Sequence[str], value: str) -> Iterator[str]:
     """The allowed word that differs from *value* only in case: ``GET`` for ``get``."""
-    words = form.words()
     return iter(()) if value in words else (word for word in words if str(word).lower() == value.lower())
 
 
@@ -116,6 +116,7 @@ def _number(form: Shape, value: float) -> Any:
 
 def _as_text(hint: Any, value: Any) -> Any:
     """Convert numbers in fields of texts (a header ``X-Version: 2``) to texts."""
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
     options = shape(hint).options
-    return str(value) if plain and str in options and not {int, float} & set(options) else value
+    return str(value) if str in options and not {int, float} & set(options) else value

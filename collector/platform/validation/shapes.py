@@ -2,24 +2,28 @@
 
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from shared.kinds.fields import Says, camel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """A parsed type hint: *options* are its members except None, *marks* all its annotations."""
 
     options: tuple[Any, ...]
     nullable: bool
     marks: tuple[Any, ...]
+    # Asked for with every value that is read.
+    _first: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def mark(self, kind: type[Any]) -> Any:
         """The first mark of that class, or None."""
-        return next((mark for mark in self.marks if isinstance(mark, kind)), None)
+        if kind not in self._first:
+            self._first[kind] = next((mark for mark in self.marks if isinstance(mark, kind)), None)
+        return self._first[kind]
 
     def says(self, value: Any) -> Says | None:
         """The error text for a bad *value*, or None."""
@@ -28,22 +32,38 @@ class Shape:
 
     def words(self) -> tuple[str, ...]:
         """The allowed texts, if this is a literal."""
+        return self._words
+
+    def record(self) -> Any | None:
+        """The dataclass among the options, if any."""
+        return self._record
+
+    def items(self) -> Any | None:
+        """The hint of the items, if this may be a list."""
+        return self._items
+
+    def values(self) -> Any | None:
+        """The hint of the values, if this may be an object with free keys."""
+        return self._values
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
         return tuple(
             word for option in self.options if get_origin(option) is Literal for word in get_args(option)
         )
 
-    def record(self) -> Any | None:
-        """The dataclass among the options, if any."""
+    @cached_property
+    def _record(self) -> Any | None:
         return next((option for option in self.options if is_dataclass(option)), None)
 
-    def items(self) -> Any | None:
-        """The hint of the items, if this may be a list."""
+    @cached_property
+    def _items(self) -> Any | None:
         return next(
             (get_args(option)[0] for option in self.options if get_origin(option) in (list, tuple)), None
         )
 
-    def values(self) -> Any | None:
-        """The hint of the values, if this may be an object with free keys."""
+    @cached_property
+    def _values(self) -> Any | None:
         return next((get_args(option)[1] for option in self.options if get_origin(option) is dict), None)
 
 

@@ -80,7 +80,10 @@ def ignored(unknown: Iterable[str]) -> list[str]:
 
 def to_json(value: Any) -> dict[str, Any]:
     """The inverse of `check`: camelCase names, with all defaults."""
-    return {alias: _plain(getattr(value, name)) for name, alias in _aliases(value.__class__)}
+    return {
+        alias: part if (part := getattr(value, name)) is None or part.__class__ in _SCALARS else _plain(part)
+        for name, alias in _aliases(value.__class__)
+    }
 
 
 @cache
@@ -142,14 +145,15 @@ def _own_faults(value: Any, *, whole: bool = True) -> Iterator[tuple[str, str]]:
         with nullcontext() if whole else suppress(AttributeError):
             yield from value.faults().items()
     for field, alias in _aliases(value.__class__):
-        for name, record in _records(alias, getattr(value, field, None)):
+        part = getattr(value, field, None)
+        if part is None or part.__class__ in _SCALARS:
+            continue
+        for name, record in _records(alias, part):
             yield from ((f"{name}.{path}", text) for path, text in _own_faults(record))
 
 
 def _records(name: str, value: Any) -> list[tuple[str, Any]]:
     """The dataclasses in a field's value, each with its path."""
-    if value is None or type(value) in _SCALARS:
-        return []
     if isinstance(value, list | tuple):
         return [(f"{name}[{at}]", item) for at, item in enumerate(value) if is_dataclass(item)]
     return [(name, value)] if is_dataclass(value) else []

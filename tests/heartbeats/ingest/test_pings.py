@@ -17,6 +17,7 @@ from collector.heartbeats.core.heartbeat import Beat, Ping, PingSchedule, PingSi
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.service import ReceivedPing
 from collector.heartbeats.storage import heartbeats
+from collector.heartbeats.storage.heartbeats import SetSchedule
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db
 from shared.errors import Limited
@@ -46,7 +47,9 @@ async def jobs(db: Db, *plans: PingSchedule) -> World:
     world = await make_world(db, monitors=len(plans))
     async with db.transaction() as tx:
         for plan, (monitor, id_) in zip(plans, world.ids.items(), strict=True):
-            await heartbeats.put(tx, world.team_id, id_, key_hash(str(monitor)), plan, 3660, NOON)
+            await heartbeats.put(
+                tx, world.team_id, [SetSchedule(id_, key_hash(str(monitor)), plan, 3660, NOON)]
+            )
     return world
 
 

@@ -10,6 +10,7 @@ from collector.evaluation.jobs.collector_presence import CollectorPresence
 from collector.heartbeats.core.heartbeat import HeartbeatResult, PingSchedule
 from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.heartbeats.storage import heartbeats
+from collector.heartbeats.storage.heartbeats import SetSchedule
 from collector.monitors.service.receivers import key_hash
 from collector.platform.storage.db import Db, Tx
 from tests.clocks import GivenClock
@@ -43,7 +44,9 @@ async def awaited(db: Db, many: int = 1, wait: timedelta = 10 * M) -> list[int]:
     async with db.transaction() as tx:
         for monitor, id_ in world.ids.items():
             plan = PingSchedule(wait, "", "UTC", M)
-            await heartbeats.put(tx, world.team_id, id_, key_hash(str(monitor)), plan, 660, NOON)
+            await heartbeats.put(
+                tx, world.team_id, [SetSchedule(id_, key_hash(str(monitor)), plan, 660, NOON)]
+            )
     return world.monitors
 
 

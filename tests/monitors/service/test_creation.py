@@ -108,12 +108,13 @@ async def test_monitors_are_returned_in_the_order_of_their_requests(db: Db) -> N
     assert [each.monitor.name for each in saved] == [body["name"] for body in BODIES]
 
 
-async def test_many_monitors_take_no_more_statements_than_one(db: Db) -> None:
+@pytest.mark.parametrize("body", BODIES[1:3], ids=["tcp", "heartbeat"])
+async def test_many_monitors_take_no_more_statements_than_one(db: Db, body: Mapping[str, Any]) -> None:
     team_id, here = await make_team(db, NOW), context(db)
 
     async def statements(count: int) -> int:
         logged: list[asyncpg.connection.LoggedQuery] = []
-        requests = {uuid7(): for_create({**BODIES[1], "name": f"db {n}"}, 10) for n in range(count)}
+        requests = {uuid7(): for_create({**body, "name": f"monitor {n}"}, 10) for n in range(count)}
         async with db.transaction() as tx:
             tx.add_query_logger(logged.append)
             try:

@@ -151,6 +151,7 @@ async def test_a_claim_reads_in_proportion_to_what_it_takes(
     for _ in range(3):
         async with db.transaction() as tx:
             so_far = await blocks(tx)
+            await table.walk(tx)
             claimed = await table.claim(tx, MOST, 8, {})
             await delivered(tx, claimed)
             await table.next_due(tx)

@@ -15,13 +15,14 @@ from collector.http.storage import Keyed, StoredAnswer
 from collector.monitors.service import creation, monitors
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors as table
+from collector.monitors.storage.monitors import Monitor
 from collector.notifications.service import channels
 from collector.ops.jobs.reseal import Resealing
 from collector.platform.access import operator, system
 from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.signals import Signals
-from collector.platform.storage.db import Db
+from collector.platform.storage.db import Db, Tx
 from collector.platform.storage.sealed import COLUMNS
 from collector.probes.service import authority
 from shared.clock import utc_now
@@ -182,12 +183,12 @@ async def test_secrets_in_urls_that_earlier_versions_kept_open_are_sealed(db: Db
     keyring, url = ring(OLD), f"https://shop.example.com/?api_key={SECRET}"
     async with db.transaction() as tx:
         await tx.execute("UPDATE monitors SET config = config || jsonb_build_object('url', $1::text)", url)
-        before = await table.all_(tx, team)
+        before = await _all(tx, team)
 
     assert await settle(db, keyring) == 2
 
     async with db.connection() as tx:
-        after = await table.all_(tx, team)
+        after = await _all(tx, team)
     assert [one.config["url"] for one in after] == [url.replace(SECRET, "********")] * 3
     wanted = {"url": url, "headers": {"X-Key": SECRET}}
     assert all(whole_config(keyring, one).items() >= wanted.items() for one in after)
@@ -286,3 +287,7 @@ async def test_nothing_that_leaves_the_database_holds_a_secret(db: Db) -> None:
                     assert secret.hex() not in row["line"]
                     assert secret.decode("latin-1") not in row["line"]
                 assert OLD not in row["line"]
+
+
+async def _all(tx: Tx, team: int) -> list[Monitor]:
+    return await table.some(tx, team, [id_ for id_, _ in await table.all_names(tx, team)])

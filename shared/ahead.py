@@ -1,0 +1,32 @@
+"""Loads the program of a verb before its settings are known; they follow on stdin, as a JSON object.
+
+Run as a module, by `children.load`: loading takes longer than all else that a start needs.
+"""
+
+import json
+import os
+import sys
+from contextlib import suppress
+
+from shared import command
+from shared.settings import quiet_libraries
+
+
+def main(verb: str) -> int:
+    """Load the program, wait for its environment, and run it; return its exit status.
+
+    An empty stdin means that it is not wanted any more.
+    """
+    quiet_libraries()
+    with suppress(ImportError):  # the command reports it
+        command.load(verb)
+    variables = sys.stdin.buffer.read()
+    if not variables:
+        return 0
+    os.environ.clear()
+    os.environ.update(json.loads(variables))
+    return command.main([verb])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
