@@ -262,6 +262,12 @@ def variables() -> Mapping[str, str]:
     return os.environ
 
 
+def replace_environment(variables: Mapping[str, str]) -> None:
+    """Replace the environment of this process, which was started before its settings were known."""
+    os.environ.clear()
+    os.environ.update(variables)
+
+
 def quiet_libraries() -> None:
     """Suppress gRPC's own log lines, such as for a port in use; call it before the import."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
