@@ -17,7 +17,7 @@ from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
 from collector.monitors.answers import RotatedKey
-from collector.monitors.api.context import made_for, scope_of
+from collector.monitors.api.context import scope_of
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
@@ -83,8 +83,8 @@ async def rotate(request: web.Request) -> web.Response:
     """Replace the key or token; the old one is invalid from now on."""
     id_ = path_id(request, "mon", WHAT)
     scope = scope_of(request)
-    after = await report_secrets.rotate(scope.context, scope.team_id, id_, scope.now)
-    made = made_for(scope, after)
+    saved = await report_secrets.rotate(scope.context, scope.team_id, id_, scope.now)
+    made = report_secrets.made_by(saved, scope.addresses)
     assert made is not None  # noqa: S101 - `rotate` refuses monitors that receive no reports
     shown = {each.name: getattr(made, each.name) for each in fields(made)}
     return ok(RotatedKey(id=request.match_info["id"], **shown))
