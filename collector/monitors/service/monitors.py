@@ -8,6 +8,7 @@ from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.events.core.kinds import EventKind
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.history.storage import monitor_stats
 from collector.incidents.storage import monitor_incidents
@@ -134,7 +135,7 @@ async def silence(
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
         if incident and incident.resolved_at is None:
-            entry = timeline.NewTimelineEntry(team_id, incident.id, "silenced", said, actor)
+            entry = timeline.NewTimelineEntry(team_id, incident.id, TimelineType.SILENCED, said, actor)
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
