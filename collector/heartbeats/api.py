@@ -45,9 +45,9 @@ PINGS: web.AppKey[PingTaker] = web.AppKey("pings")
 
 async def take(request: web.Request) -> web.Response:
     """Take a ping by its key, with the sign in the path."""
-    found = request.match_info
-    ping = _ping(found.get("sign", ""), request)
-    return await _taken(request, _hashed(found["key"]), ping, await _body(request))
+    parts = request.match_info
+    ping = _ping(parts.get("sign", ""), request)
+    return await _taken(request, _hashed(parts["key"]), ping, await _body(request))
 
 
 async def take_push(request: web.Request) -> web.Response:
@@ -59,8 +59,8 @@ async def take_push(request: web.Request) -> web.Response:
     sign = PingSignal.GOOD if (query.get("status") or "up") == "up" else PingSignal.FAILED
     text = query.get("ping", "").partition(".")[0]
     ms = min(int(text), _MAX_MS) if text.isascii() and text.isdigit() and len(text) < 16 else None
-    said = query.get("msg", "")
-    body = b"" if said == "OK" else said.encode("utf-8", "replace")[:MAX_KEPT]
+    message = query.get("msg", "")
+    body = b"" if message == "OK" else message.encode("utf-8", "replace")[:MAX_KEPT]
     return await _taken(request, _hashed(request.match_info["key"]), Ping(sign, ms=ms), body)
 
 

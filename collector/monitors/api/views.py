@@ -267,7 +267,7 @@ def tested(found: TrialResult, warnings: list[str]) -> TestedMonitor:
         status_code=outcome.code or None,
         message=_answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
         days_left=found.days_left,
-        web3=None if found.found is None else api.found(found.found),
+        web3=None if found.found is None else api.tested(found.found),
         warnings=warnings or None,
     )
 
