@@ -19,8 +19,10 @@ from collector.evaluation.storage.locked_monitors import LatestIncident, LockedM
 from collector.evaluation.storage.rule_triggers import Key
 from collector.evaluation.storage.states import Located
 from collector.events.core.kinds import EventKind
+from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
+from collector.incidents.core.status import IncidentStatus
 from collector.notifications.storage.channels import Addressee
 from shared import ids
 
@@ -143,7 +145,7 @@ def _linked(one: LockedMonitor, alert: Alert, now: datetime) -> Alert:
     incident = one.open_incident
     if incident is None:
         return alert
-    taken, status = incident.status == "acknowledged", alert.status
+    taken, status = incident.status == IncidentStatus.ACKNOWLEDGED, alert.status
     if taken and status == AlertStatus.FIRING:
         return replace(alert, status=AlertStatus.ACKNOWLEDGED, acknowledged_at=now, incident_id=incident.id)
     if status == AlertStatus.ACKNOWLEDGED and not taken and _opened_again(incident, alert.acknowledged_at):
@@ -285,9 +287,11 @@ def _entry(
     if action is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0
         said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
-        return NewTimelineEntry(alert.team_id, alert.incident_id, "escalated", said)
+        return NewTimelineEntry(alert.team_id, alert.incident_id, TimelineType.ESCALATED, said)
     again = " again" if action is AlertAction.REMIND else ""
-    return NewTimelineEntry(alert.team_id, alert.incident_id, "notified", f"{rule.name}{again}: {names}")
+    return NewTimelineEntry(
+        alert.team_id, alert.incident_id, TimelineType.NOTIFIED, f"{rule.name}{again}: {names}"
+    )
 
 
 def _policy(rule: RuleRow) -> EscalationPolicy:

@@ -10,6 +10,7 @@ from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.storage import dependencies
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
+from collector.incidents.core.status import IncidentStatus
 from collector.maintenance.storage import spans
 from collector.platform.storage.db import Tx
 
@@ -58,7 +59,7 @@ async def surroundings(
                 maintenance_until=windows.get(locked.monitor),
                 parents=state if parents else Parents.WELL,
                 acknowledged=locked.open_incident is not None
-                and locked.open_incident.status == "acknowledged",
+                and locked.open_incident.status == IncidentStatus.ACKNOWLEDGED,
                 by_hand=locked.by_hand,
                 votes=any(place.vote.counts(now) for place in here),
                 measured=any(place.last_at is not None for place in here),

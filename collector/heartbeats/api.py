@@ -17,7 +17,7 @@ from collector.http.context import context_of
 from collector.http.ratelimit import PUSHES
 from collector.http.request_data import MAX_BODY, Query, ok, path_id
 from collector.monitors.answers import RotatedKey
-from collector.monitors.api.context import made_for, scope_of
+from collector.monitors.api.context import scope_of
 from collector.monitors.service import report_secrets
 from collector.platform.bucket import BucketState
 from shared.errors import BodyTooLarge, Invalid, Limited, NotFound
@@ -45,9 +45,9 @@ PINGS: web.AppKey[PingTaker] = web.AppKey("pings")
 
 async def take(request: web.Request) -> web.Response:
     """Take a ping by its key, with the sign in the path."""
-    found = request.match_info
-    ping = _ping(found.get("sign", ""), request)
-    return await _taken(request, _hashed(found["key"]), ping, await _body(request))
+    parts = request.match_info
+    ping = _ping(parts.get("sign", ""), request)
+    return await _taken(request, _hashed(parts["key"]), ping, await _body(request))
 
 
 async def take_push(request: web.Request) -> web.Response:
@@ -59,8 +59,8 @@ async def take_push(request: web.Request) -> web.Response:
     sign = PingSignal.GOOD if (query.get("status") or "up") == "up" else PingSignal.FAILED
     text = query.get("ping", "").partition(".")[0]
     ms = min(int(text), _MAX_MS) if text.isascii() and text.isdigit() and len(text) < 16 else None
-    said = query.get("msg", "")
-    body = b"" if said == "OK" else said.encode("utf-8", "replace")[:MAX_KEPT]
+    message = query.get("msg", "")
+    body = b"" if message == "OK" else message.encode("utf-8", "replace")[:MAX_KEPT]
     return await _taken(request, _hashed(request.match_info["key"]), Ping(sign, ms=ms), body)
 
 
@@ -83,8 +83,8 @@ async def rotate(request: web.Request) -> web.Response:
     """Replace the key or token; the old one is invalid from now on."""
     id_ = path_id(request, "mon", WHAT)
     scope = scope_of(request)
-    after = await report_secrets.rotate(scope.context, scope.team_id, id_, scope.now)
-    made = made_for(scope, after)
+    saved = await report_secrets.rotate(scope.context, scope.team_id, id_, scope.now)
+    made = report_secrets.made_by(saved, scope.addresses)
     assert made is not None  # noqa: S101 - `rotate` refuses monitors that receive no reports
     shown = {each.name: getattr(made, each.name) for each in fields(made)}
     return ok(RotatedKey(id=request.match_info["id"], **shown))

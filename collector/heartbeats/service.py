@@ -38,11 +38,11 @@ async def nobodys(_: ReceivedPing) -> float | None:
 async def key_of(db: Db, team_id: int, id_: UUID) -> bytes:
     """Return the hash of the monitor's key. Raises NotFound; Invalid if it is no heartbeat."""
     async with db.connection() as tx:
-        found = await heartbeats.key_of(tx, team_id, id_)
-        if found is None:
+        key = await heartbeats.key_of(tx, team_id, id_)
+        if key is None:
             _heartbeat(await table.get(tx, team_id, id_))
             raise NotFound(f"{WHAT} not found")
-    return found
+    return key
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,14 @@ async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultC
     """Return the bodies of pings, for those of a heartbeat's results that have any."""
     if monitor.type != "heartbeat" or not of:
         return {}
-    times = [one.ts for one in of]
+    times = [result.ts for result in of]
     async with db.connection() as tx:
-        found = await ping_bodies.between(tx, monitor.monitor, min(times), max(times))
-    return {one.cursor: found[one.ts, one.cursor.n] for one in of if (one.ts, one.cursor.n) in found}
+        kept = await ping_bodies.between(tx, monitor.monitor, min(times), max(times))
+    return {
+        result.cursor: kept[result.ts, result.cursor.n]
+        for result in of
+        if (result.ts, result.cursor.n) in kept
+    }
 
 
 def _heartbeat(monitor: Monitor | None) -> Monitor:

@@ -11,9 +11,8 @@ from multidict import istr
 
 from collector.http import changes, ratelimit
 from collector.http.client_address import came_by_https, client_address
-from collector.http.context import CONTEXT, acting
+from collector.http.context import CONTEXT, Context, acting
 from collector.platform.access import Actor, Permission, needed_for, permits
-from collector.platform.context import ServiceContext
 from collector.platform.storage.db import asking
 from shared import ids
 from shared.errors import Forbidden, Unauthorized
@@ -81,20 +80,21 @@ def caller(request: web.Request) -> Caller:
 
 def actor(request: web.Request) -> Actor:
     """Return the caller as an actor for the audit log."""
-    who = request[CALLER]
+    who, at = request[CALLER], address(request)
     return Actor(
         team_id=who.team_id,
         id=ids.show("usr", who.user_id),
         name=who.name,
         token_id=who.token_id,
-        address=address(request),
+        address=at,
         request_id=request.get(REQUEST_ID),
     )
 
 
-def service_context(request: web.Request) -> ServiceContext:
+def service_context(request: web.Request) -> Context:
     """Return the context of an action of the caller."""
-    return acting(request, actor(request), caller(request).plan)
+    plan, who = request[CALLER].plan, actor(request)
+    return acting(request, who, plan)
 
 
 def address(request: web.Request) -> str:

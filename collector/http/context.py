@@ -32,6 +32,11 @@ class Context(ServiceContext):
     otlp_url: str = "http://localhost:4317"
     probes_at: str = "localhost:7070"
 
+    @property
+    def api_url(self) -> str:
+        """The address of the API, with its version."""
+        return f"{self.public_url}/v1"
+
 
 CONTEXT: web.AppKey[Context] = web.AppKey("context", Context)
 # The same for a POST whose transactions all run inside of one: see idempotency.py.
@@ -45,7 +50,7 @@ def context_of(request: web.Request) -> Context:
     return request.app[CONTEXT]
 
 
-def acting(request: web.Request, who: Actor, plan: str) -> ServiceContext:
+def acting(request: web.Request, who: Actor, plan: str) -> Context:
     """Return the context of an action of *who*, in a team with this *plan*."""
     context = context_of(request)
     return replace(context, who=who, plan=context.plans[plan])

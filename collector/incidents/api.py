@@ -30,7 +30,7 @@ from collector.incidents.answers import (
     TimelineEntry,
 )
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
-from collector.incidents.core.stats import GROUPS, dates
+from collector.incidents.core.stats import Period, dates
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, incidents, postmortem
 from collector.incidents.service import evidence as incident_evidence
@@ -165,7 +165,7 @@ async def stats(request: web.Request) -> web.Response:
     now = context.now()
     until = until or max(now, since or now)
     since = since or max(until - _DEFAULT_RANGE, EPOCH) if until > EPOCH else until
-    group = query.one_of("group_by", tuple(GROUPS)) or "day"
+    group = Period(query.one_of("group_by", tuple(Period)) or Period.DAY)
     if sum(1 for _ in zip(dates(group, since, until), range(_MOST_GROUPS + 1), strict=False)) > _MOST_GROUPS:
         query.fault(
             "from", f"makes more than {_MOST_GROUPS} groups; ask for weeks or months, or a shorter time"
@@ -184,9 +184,9 @@ async def stats(request: web.Request) -> web.Response:
             mtta=found.mtta,
             avg_downtime=found.avg_downtime,
             by_severity=BySeverity(**found.by_severity),
-            by_day=groups if group == "day" else None,
-            by_week=groups if group == "week" else None,
-            by_month=groups if group == "month" else None,
+            by_day=groups if group is Period.DAY else None,
+            by_week=groups if group is Period.WEEK else None,
+            by_month=groups if group is Period.MONTH else None,
         )
     )
 

@@ -18,7 +18,7 @@ from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
-from collector.incidents.core.stats import GROUPS
+from collector.incidents.core.stats import Period
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, evidence, incidents, postmortem
 from collector.incidents.service import stats as incident_stats
@@ -141,8 +141,8 @@ async def post_mortem(request: web.Request) -> web.StreamResponse:
 
 
 async def stats(request: web.Request) -> web.StreamResponse:
-    asked = request.query.get("by", "day")
-    group = asked if asked in GROUPS else "day"
+    asked = request.query.get("by", Period.DAY)
+    group = Period(asked) if asked in tuple(Period) else Period.DAY
     context, now = context_of(request), context_of(request).now()
     since = now - _SPANS[group]
     found = await incident_stats.stats(context.db, visitor(request).team_id, group, since, now, now)
@@ -152,7 +152,7 @@ async def stats(request: web.Request) -> web.StreamResponse:
         found=found,
         chart=columns([one.incidents for one in found.groups]),
         group=group,
-        groups=list(GROUPS),
+        groups=tuple(Period),
         since=since,
     )
 

@@ -12,6 +12,7 @@ from collector.http.openapi.parts import (
 )
 from collector.incidents import answers
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
+from collector.incidents.core.stats import Period
 from collector.incidents.core.status import IncidentStatus
 
 TAG = "Incidents"
@@ -42,7 +43,7 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/incidents/stats": Operation(
         summary="Incident statistics",
         answer=answer(answers.IncidentStats, "IncidentStats"),
-        query=(*SPAN, query("group_by", choice("day", "week", "month"), "The length of a group")),
+        query=(*SPAN, query("group_by", choice(*Period), "The length of a group")),
     ),
     "GET /v1/incidents/{id}": Operation(
         summary="Read an incident with its notes", answer=answer(answers.IncidentDetails, "IncidentDetails")

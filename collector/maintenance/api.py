@@ -9,16 +9,15 @@ from collector.http.auth import actor, caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.maintenance.answers import Occurrence, WindowAnswer
-from collector.maintenance.core.windows import status
+from collector.maintenance.core.windows import WindowStatus, status
 from collector.maintenance.service import windows
 from collector.maintenance.service.windows import WindowDetails
-from collector.maintenance.storage.windows import STATUSES
 from shared import ids
 
 
 async def list_(request: web.Request) -> web.Response:
     query = Query(request)
-    at, wanted = pages.page(query), query.one_of("status", STATUSES)
+    at, wanted = pages.page(query), query.one_of("status", tuple(WindowStatus))
     query.done()
     context = context_of(request)
     found, total = await windows.page(

@@ -16,12 +16,12 @@ from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
-from collector.maintenance.core.windows import WindowSpan, local, status
+from collector.maintenance.core.windows import WindowSpan, WindowStatus, local, status
 from collector.maintenance.service import calendar, windows
 from collector.maintenance.service.calendar import UpcomingSpan
 from collector.maintenance.service.fields import Fields
 from collector.maintenance.service.windows import WindowDetails
-from collector.maintenance.storage.windows import STATUSES, WindowRow
+from collector.maintenance.storage.windows import WindowRow
 from collector.monitors.console import pickers
 from collector.platform import time_zones
 from shared import ids
@@ -65,7 +65,7 @@ class Day:
 async def list_(request: web.Request) -> web.StreamResponse:
     context, team_id, now = context_of(request), visitor(request).team_id, context_of(request).now()
     number, asked = common.asked(request), request.query.get("status", "")
-    wanted = asked if asked in STATUSES else None
+    wanted = asked if asked in tuple(WindowStatus) else None
     offset = (number - 1) * common.PER_PAGE
     found, total = await windows.page(context.db, team_id, wanted, now, common.PER_PAGE, offset)
     ahead = await calendar.planned(context.db, team_id, now)
@@ -77,7 +77,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         planned=bool(ahead),
         today=now.date(),
         wanted=wanted,
-        statuses=STATUSES,
+        statuses=tuple(WindowStatus),
         at=common.at(request, number, total),
     )
 

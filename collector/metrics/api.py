@@ -55,8 +55,8 @@ async def list_series(request: web.Request) -> web.Response:
     at = pages.page(query)
     metric = query.text("metric")
     query.done()
-    found, total = await series.page(context.db, monitor, metric, at.limit, at.offset)
-    return pages.answer(request, at, [_shown(one) for one in found], total)
+    values, total = await series.page(context.db, monitor, metric, at.limit, at.offset)
+    return pages.answer(request, at, [_shown(value) for value in values], total)
 
 
 async def _body(request: web.Request, room: PushAdmission, *, packed: bool) -> bytes:
@@ -101,14 +101,14 @@ def _is_second(request: web.Request) -> bool:
     return message == _SECOND
 
 
-def _shown(one: SeriesValue) -> dict[str, Any]:
+def _shown(series_value: SeriesValue) -> dict[str, Any]:
     return {
-        "metric": one.labels.get("__name__"),
-        "labels": {name: value for name, value in one.labels.items() if name != "__name__"},
-        "value": series.number(one.value),
-        "timestamp": one.at,
-        "stale": one.stale,
-        "receivedAt": one.seen_at,
+        "metric": series_value.labels.get("__name__"),
+        "labels": {name: value for name, value in series_value.labels.items() if name != "__name__"},
+        "value": series.number(series_value.value),
+        "timestamp": series_value.at,
+        "stale": series_value.stale,
+        "receivedAt": series_value.seen_at,
     }
 
 
@@ -125,20 +125,20 @@ async def otlp(request: web.Request) -> web.Response:
             written = await receiver.otlp(state, await _body(request, room, packed=packed), json=json)
     except TocsinError as error:
         return _otlp_refused(error, json=json)
-    said = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)
-    return web.Response(body=said, content_type=_JSON if json else _PROTOBUF)
+    answer = otlp_answers.taken_json(written) if json else otlp_answers.taken(written)
+    return web.Response(body=answer, content_type=_JSON if json else _PROTOBUF)
 
 
 def _otlp_refused(error: TocsinError, *, json: bool) -> web.Response:
     """The error as a gRPC status; exporters retry only after 429 and 503."""
     failure, again = failures.failure(error, failures.PASSING), failures.retry_after(error)
-    said = otlp_answers.said(error)
+    message = otlp_answers.reason(error)
     shown = otlp_answers.status_json if json else otlp_answers.status
     headers = {} if again is None else {hdrs.RETRY_AFTER: str(again)}
     if failure.status == 401:
         headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
     return web.Response(
-        body=shown(failure.code.value[0], said, again),
+        body=shown(failure.code.value[0], message, again),
         status=failure.status,
         headers=headers,
         content_type=_JSON if json else _PROTOBUF,

@@ -17,7 +17,7 @@ from collector.web3.storage.web3 import Raised, StoredLog
 from shared.findings import Finding, Findings
 
 
-def found(findings: Sequence[Finding]) -> TestedChain:
+def tested(findings: Sequence[Finding]) -> TestedChain:
     """One check's findings: each threshold that it measured, and each log that it read."""
     read = [(each, _data(each.data)) for each in findings]
     return TestedChain(
@@ -49,8 +49,8 @@ def logs_of_results(
 ) -> dict[ResultCursor, list[KeptChainLog]]:
     """The logs that each result brought; *removed*: the chain no longer contains it."""
     return {
-        at: [KeptChainLog(**_log(each.data), removed=each.removed) for each in found]
-        for at, found in logs.items()
+        at: [KeptChainLog(**_log(each.data), removed=each.removed) for each in kept_logs]
+        for at, kept_logs in logs.items()
     }
 
 

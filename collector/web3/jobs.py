@@ -33,7 +33,7 @@ _MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class _One:
+class _LockedChain:
     """A locked monitor, and its holds."""
 
     row: LockedMonitor
@@ -74,11 +74,11 @@ class Web3:
         """Process the next monitors with unannounced findings; some may be held back for long."""
         now = self._clock.now()
         async with self._db.connection() as tx:
-            found = await web3_news.waiting(tx, self._after, now, _MONITORS)
-        if found:
-            self._again |= await self._write(found, now)
-        more = len(found) == _MONITORS
-        self._after = found[-1] if more else 0
+            waiting = await web3_news.waiting(tx, self._after, now, _MONITORS)
+        if waiting:
+            self._again |= await self._write(waiting, now)
+        more = len(waiting) == _MONITORS
+        self._after = waiting[-1] if more else 0
         again, self._again = self._again, self._again and more
         return more or again
 
@@ -93,46 +93,54 @@ class Web3:
         return news.more
 
 
-async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_One]:
+async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_LockedChain]:
     locked = await locked_monitors.lock(tx, monitors)
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    places = states.by_monitor(await states.of_monitors(tx, [monitor.monitor for monitor in locked]))
     held = await surroundings(tx, locked, places, now)
-    chains = await web3_news.chains(tx, [one.monitor for one in locked])
+    chains = await web3_news.chains(tx, [monitor.monitor for monitor in locked])
     return [
-        _One(one, chains[one.monitor], holding(standing(as_decided(one, held[one.monitor])), now))
-        for one in locked
+        _LockedChain(
+            monitor,
+            chains[monitor.monitor],
+            holding(standing(as_decided(monitor, held[monitor.monitor])), now),
+        )
+        for monitor in locked
     ]
 
 
-async def _news(tx: Tx, looked_at: Sequence[_One], now: datetime) -> _ChainNews:
+async def _news(tx: Tx, looked_at: Sequence[_LockedChain], now: datetime) -> _ChainNews:
     news = _ChainNews()
-    of = {one.key: one for one in looked_at}
+    of = {monitor.key: monitor for monitor in looked_at}
     for (team, id_, key), alert in (await writes.alerts(tx, list(of))).items():
         _weigh(news, of[team, id_], key, alert, now)
-    ending = [(*one.key, _LOGS) for one in looked_at if one.free.recovery]
+    ending = [(*monitor.key, _LOGS) for monitor in looked_at if monitor.free.recovery]
     ended = await web3_news.unannounced(tx, ending, _LOGS, removed=True)
-    if passed := [one.key for one in looked_at if passes(one.holds)]:
+    if passed := [monitor.key for monitor in looked_at if passes(monitor.holds)]:
         await web3_news.pass_over(tx, passed)
     lately = await web3_news.announced_since(tx, list(of), now - _MINUTE)
-    room = {one.key: min(_LOGS, PACE - lately.get(one.key, 0)) for one in looked_at if one.free.openings}
+    room = {
+        monitor.key: min(_LOGS, PACE - lately.get(monitor.key, 0))
+        for monitor in looked_at
+        if monitor.free.openings
+    }
     beginning = [(*key, most) for key, most in room.items() if most > 0]
     begun = await web3_news.unannounced(tx, beginning, _LOGS, removed=False)
     news.logs = [*ended, *begun]
     for log in news.logs:
-        one = of[log.team_id, log.monitor_id]
-        news.events.append(event_writer.chain_log(one.row, one.chain, log, now))
+        monitor = of[log.team_id, log.monitor_id]
+        news.events.append(event_writer.chain_log(monitor.row, monitor.chain, log, now))
     news.more = len(news.logs) >= _LOGS
     return news
 
 
-def _weigh(news: _ChainNews, one: _One, key: str, alert: ChainAlert, now: datetime) -> None:
+def _weigh(news: _ChainNews, monitor: _LockedChain, key: str, alert: ChainAlert, now: datetime) -> None:
     """Add a threshold's announcement, if there is one."""
-    announcement, after = due(alert, one.free, now)
+    announcement, after = due(alert, monitor.free, now)
     if after != alert:
-        news.alerts[one.row.team_id, one.row.id, key] = after
+        news.alerts[monitor.row.team_id, monitor.row.id, key] = after
     for over in {
         ChainAnnouncement.RAISED: (False,),
         ChainAnnouncement.RECOVERED: (True,),
         ChainAnnouncement.BOTH: (False, True),
     }.get(announcement, ()):
-        news.events.append(event_writer.crossing(one.row, one.chain, key, alert, over=over, now=now))
+        news.events.append(event_writer.crossing(monitor.row, monitor.chain, key, alert, over=over, now=now))

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from collector.alerts.core.rule_fields import Conditions
 from collector.evaluation.core.quorum import needed
-from collector.web3.core.crossings import NotifiedCrossing, said
+from collector.web3.core.crossings import NotifiedCrossing, summary
 from shared.results import Status
 
 # Below these numbers of checks a rate says nothing.
@@ -143,7 +143,7 @@ def _crossed(found: Sequence[NotifiedCrossing]) -> Reason | None:
     if not found:
         return None
     last = max(found, key=lambda one: one.told_at)
-    return Reason(last.key, last.value, last.threshold, said(found), last.told_at, last.single)
+    return Reason(last.key, last.value, last.threshold, summary(found), last.told_at, last.single)
 
 
 def slow(conditions: Conditions, check: CheckSample) -> bool:

@@ -16,6 +16,7 @@ from collector.evaluation.storage.states import Located
 from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.events.storage.events import Event
+from collector.incidents.core.status import IncidentStatus
 from collector.incidents.storage import reads
 from collector.monitors.storage import monitors
 from collector.monitors.storage.monitors import Monitor
@@ -132,7 +133,7 @@ async def _free(tx: Tx, team_id: int, id_: UUID) -> Alert:
     if alert.incident_id is None or alert.status == AlertStatus.RECOVERED:
         return alert
     incident = await reads.one(tx, team_id, alert.incident_id)
-    if incident is not None and incident.status != "resolved":
+    if incident is not None and incident.status is not IncidentStatus.RESOLVED:
         shown = ids.show("inc", incident.id)
         raise Conflict(f"The alert belongs to the incident {shown}: acknowledge or resolve that")
     return alert

@@ -18,11 +18,11 @@ from collector.web3.core.findings import (
     Gone,
     ThresholdCrossing,
     Unreadable,
-    found_again,
+    is_covered,
     line,
-    not_found_again,
-    one_line,
     read,
+    same_line,
+    uncovered,
 )
 from collector.web3.core.web3 import ChainAlert, raised, recovered
 from collector.web3.storage import writes
@@ -169,16 +169,16 @@ def _add(
     """*lines*: the late result's own reading, and the current one."""
     location = result.kept.location
     if isinstance(found, FoundLog):
-        if found_again(*lines, found.block):
+        if is_covered(*lines, found.block):
             raise Unreadable("found again")
-        seen = ObservedLog(owner, location, result.at, found, stands=one_line(*lines))
+        seen = ObservedLog(owner, location, result.at, found, stands=same_line(*lines))
         news.logs.setdefault(news.turns[owner.monitor], []).append(seen)
     elif isinstance(found, ThresholdCrossing):
         if news.standing.get(result.kept):
             _cross(news, owner, location, found, result.at)
     else:
         counts = result.kept in news.standing or result.place not in news.lines
-        gone = found if counts else not_found_again(*lines, found)
+        gone = found if counts else uncovered(*lines, found)
         if gone is not None:
             _take_back(news, RetractedLog(owner, location, result.at, gone))
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.incidents.core.status import IncidentStatus
 from collector.platform.storage.db import Tx
 
 
@@ -21,7 +22,7 @@ class LatestIncident:
     last_error: str
     resolved_at: datetime | None
     resolved_by: dict[str, Any] | None
-    status: str = "open"
+    status: IncidentStatus = IncidentStatus.OPEN
     parent_incident_id: UUID | None = None
     reopened_at: datetime | None = None
 
@@ -178,8 +179,8 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[LockedMonitor]:
     incidents = {}
     for row in newest:
         fields = dict(row)
-        monitor_id = fields.pop("monitor_id")
-        incidents[monitor_id] = LatestIncident(**fields)
+        monitor_id, status = fields.pop("monitor_id"), IncidentStatus(fields.pop("status"))
+        incidents[monitor_id] = LatestIncident(**fields, status=status)
     return [LockedMonitor(**row, incident=incidents.get(row["id"])) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The types of an incident's timeline entries that the system makes."""
+"""The types of an incident's timeline entries."""
 
 from enum import StrEnum
 
@@ -7,9 +7,16 @@ class TimelineType(StrEnum):
     """An entry's type, as the interface shows it."""
 
     CREATED = "created"
+    ACKNOWLEDGED = "acknowledged"
     REOPENED = "reopened"
     RESOLVED = "resolved"
+    NOTE_ADDED = "note_added"
     LOCATION_FAILING = "location_failing"
     LOCATION_RECOVERED = "location_recovered"
     PARENT_DOWN = "parent_down"
     SEVERITY_CHANGED = "severity_changed"
+    SILENCED = "silenced"
+    MONITOR_DELETED = "monitor_deleted"
+    NOTIFIED = "notified"
+    ESCALATED = "escalated"
+    NOTIFICATION_FAILED = "notification_failed"

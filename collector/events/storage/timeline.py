@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from collector.events.core.timeline import TimelineType
 from collector.platform.storage.db import Tx
 
 SYSTEM = "System"
@@ -12,11 +13,11 @@ SYSTEM = "System"
 
 @dataclass(frozen=True, slots=True)
 class NewTimelineEntry:
-    """One line of the log; *type*: what happened, *details*: for people."""
+    """A line of the log; *details*: for people."""
 
     team_id: int
     incident_id: UUID
-    type: str
+    type: TimelineType
     details: str
     actor: str = SYSTEM
 

@@ -94,10 +94,10 @@ def check_overdue(
     deaf = list(deaf)
     ends = _ends(beat, plan, deaf)
     if ends and min(ends.values()) <= now:
-        rid = min(ends, key=lambda one: ends[one])
+        rid = min(ends, key=lambda run: ends[run])
         after = replace(beat, runs={name: at for name, at in beat.runs.items() if name != rid})
-        said = f"too long: it started and did not end within {_shown(plan.max_run)}"
-        return after, HeartbeatResult(Status.DOWN, ends[rid], said), _soonest(after, plan, deaf)
+        error = f"too long: it started and did not end within {_shown(plan.max_run)}"
+        return after, HeartbeatResult(Status.DOWN, ends[rid], error), _soonest(after, plan, deaf)
     due = _due(beat, plan, deaf)
     if beat.base is None or due is None or due > now:
         return beat, None, _soonest(beat, plan, deaf)
@@ -121,7 +121,7 @@ def _started(beat: Beat, ping: Ping, plan: PingSchedule, now: datetime) -> Beat:
     """Record a start; with a maximum run time it also counts as the job's ping in time."""
     runs = {rid: at for rid, at in beat.runs.items() if rid != ping.rid}
     while len(runs) >= MOST_RUNS:
-        del runs[min(runs, key=lambda one: runs[one])]
+        del runs[min(runs, key=lambda run: runs[run])]
     return replace(
         beat, runs={**runs, ping.rid: now}, base=_served(beat, plan, now) if plan.max_run else beat.base
     )

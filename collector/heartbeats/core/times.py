@@ -45,10 +45,10 @@ def _by_clock(expression: str, zone: ZoneInfo, after: datetime) -> datetime:
         wall = next(CronSim(expression, _wall(start, offset)), None)
         if wall is None:
             return after + _NEVER
-        found = wall.replace(tzinfo=UTC) - offset
-        if _offset(found, zone) == offset:
-            return found
-        at = _change(at, found, zone)
+        moment = wall.replace(tzinfo=UTC) - offset
+        if _offset(moment, zone) == offset:
+            return moment
+        at = _change(at, moment, zone)
         start, offset = at - _SECOND, _offset(at, zone)
 
 
@@ -56,9 +56,9 @@ def _at_certain_times(expression: str, zone: ZoneInfo, after: datetime) -> datet
     for wall in CronSim(expression, _wall(after, _offset(after, zone))):
         while _in_gap(wall, zone):
             wall += _MINUTE  # noqa: PLW2901 - runs right after the gap
-        found = wall.replace(tzinfo=zone).astimezone(UTC)
-        if found > after:
-            return found
+        moment = wall.replace(tzinfo=zone).astimezone(UTC)
+        if moment > after:
+            return moment
     return after + _NEVER
 
 

@@ -127,10 +127,10 @@ async def look_again(tx: Tx, team_id: int, id_: UUID) -> None:
 
 async def key_of(tx: Tx, team_id: int, id_: UUID) -> bytes | None:
     """Return the hash of the monitor's key; None if it is no heartbeat."""
-    found: bytes | None = await tx.fetchval(
+    key: bytes | None = await tx.fetchval(
         "SELECT key_hash FROM heartbeats WHERE team_id = $1 AND id = $2", team_id, id_
     )
-    return found
+    return key
 
 
 async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
@@ -169,7 +169,7 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[HeartbeatRow]:
         now,
         limit,
     )
-    return sorted((_read(row) for row in rows), key=lambda one: one.monitor)
+    return sorted((_read(row) for row in rows), key=lambda heartbeat: heartbeat.monitor)
 
 
 async def take_good(
@@ -183,8 +183,8 @@ async def take_good(
     """
     rows = await tx.fetch(
         _TAKE_GOOD,
-        [one.key_hash for one in pings],
-        [one.ms for one in pings],
+        [ping.key_hash for ping in pings],
+        [ping.ms for ping in pings],
         salt,
         rate.apart_s,
         rate.most_s,
@@ -248,13 +248,13 @@ async def save(tx: Tx, moved: Sequence[MovedHeartbeat]) -> None:
         JOIN monitors m ON m.team_id = u.team_id AND m.id = u.id
         WHERE h.team_id = u.team_id AND h.id = u.id
         """,
-        [one.heartbeat.team_id for one in moved],
-        [one.heartbeat.id for one in moved],
-        [one.beat.base for one in moved],
-        [one.beat.last for one in moved],
-        [{rid: (at - EPOCH) // _MS for rid, at in one.beat.runs.items()} for one in moved],
-        [one.due_at for one in moved],
-        [one.ahead_s for one in moved],
+        [change.heartbeat.team_id for change in moved],
+        [change.heartbeat.id for change in moved],
+        [change.beat.base for change in moved],
+        [change.beat.last for change in moved],
+        [{rid: (at - EPOCH) // _MS for rid, at in change.beat.runs.items()} for change in moved],
+        [change.due_at for change in moved],
+        [change.ahead_s for change in moved],
     )
 
 

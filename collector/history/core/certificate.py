@@ -39,14 +39,14 @@ def only_nears(complaints: Sequence[str]) -> bool:
 def expiry(checkpoint: bytes | None) -> Expiry | None:
     """Return the expiry in a checkpoint; None if it is no such thing, or has no time."""
     try:
-        found = Expiry.unpack(checkpoint or b"")
+        unpacked = Expiry.unpack(checkpoint or b"")
     except ValueError:
         return None
-    return found if 0 < found.ends < _LATEST_S else None
+    return unpacked if 0 < unpacked.ends < _LATEST_S else None
 
 
-def ends_at(found: Expiry) -> datetime:
-    return EPOCH + timedelta(seconds=found.ends)
+def ends_at(expiry: Expiry) -> datetime:
+    return EPOCH + timedelta(seconds=expiry.ends)
 
 
 def days_left(ends_at: datetime, now: datetime) -> int:

@@ -48,16 +48,16 @@ def numbers(rows: Sequence[Rollup]) -> Numbers:
     """Combine the numbers of all rows."""
     if not rows:
         return NOTHING
-    one = rows[0] if len(rows) == 1 else together(rows)
-    judged = one.good + one.failed
+    row = rows[0] if len(rows) == 1 else together(rows)
+    judged = row.good + row.failed
     return Numbers(
-        checks=one.checks,
-        known_ms=one.known_ms,
-        down_ms=one.down_ms,
-        uptime=uptime.share(one.known_ms, one.down_ms) if one.known_ms else None,
-        success=round(100 * one.good / judged, 4) if judged else None,
-        latency_ms=one.sum_ms / one.answers if one.answers else None,
-        percentiles_ms=histogram.percentiles(one.buckets, one.counts) if one.answers else None,
+        checks=row.checks,
+        known_ms=row.known_ms,
+        down_ms=row.down_ms,
+        uptime=uptime.share(row.known_ms, row.down_ms) if row.known_ms else None,
+        success=round(100 * row.good / judged, 4) if judged else None,
+        latency_ms=row.sum_ms / row.answers if row.answers else None,
+        percentiles_ms=histogram.percentiles(row.buckets, row.counts) if row.answers else None,
     )
 
 

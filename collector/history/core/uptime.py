@@ -69,15 +69,15 @@ def less(spans: Sequence[Span], holes: Iterable[Span]) -> list[Span]:
     return left
 
 
-def intersection(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
+def intersection(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
     """Return the intersection of both."""
     common: list[Span] = []
     i = j = 0
-    while i < len(one) and j < len(other):
-        start, end = max(one[i][0], other[j][0]), min(one[i][1], other[j][1])
+    while i < len(first) and j < len(second):
+        start, end = max(first[i][0], second[j][0]), min(first[i][1], second[j][1])
         if start < end:
             common.append((start, end))
-        if one[i][1] < other[j][1]:
+        if first[i][1] < second[j][1]:
             i += 1
         else:
             j += 1

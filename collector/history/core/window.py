@@ -91,13 +91,13 @@ def divide(
 
 def clusters(spans: Iterable[Between]) -> list[list[Between]]:
     """Group spans that are near each other, so that one query plans only for days that it reads."""
-    found: list[list[Between]] = []
+    groups: list[list[Between]] = []
     for span in sorted(span for span in spans if span[0] < span[1]):
-        if found and span[0] - found[-1][-1][1] < _NEAR:
-            found[-1].append(span)
+        if groups and span[0] - groups[-1][-1][1] < _NEAR:
+            groups[-1].append(span)
         else:
-            found.append([span])
-    return found
+            groups.append([span])
+    return groups
 
 
 def _inner(since: datetime, until: datetime, step: timedelta) -> list[Span]:

@@ -52,8 +52,8 @@ async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> Ch
     async with db.transaction() as tx:
         await live_rollups.plan_once(tx)
         answered, step = _answerable(wanted, await kept_since(tx, wanted.since, now))
-        found = await _rollups(tx, monitor, answered, step, now)
-    return _drawn(answered, step, found)
+        rows = await _rollups(tx, monitor, answered, step, now)
+    return _drawn(answered, step, rows)
 
 
 async def kept_since(tx: Tx, since: datetime, now: datetime) -> datetime:
@@ -86,18 +86,18 @@ async def _rollups(
         return []
     extent = await rollup_reads.extent(tx, monitor, wanted.since, until)
     parts = window.divide(wanted.since, until, step, rolled_until=extent.until, dirty=frozenset(extent.dirty))
-    found = []
+    rows = []
     if parts.days or parts.hours:
-        found += await rollup_reads.within(tx, monitor, parts.days, parts.hours, wanted.location)
+        rows += await rollup_reads.within(tx, monitor, parts.days, parts.hours, wanted.location)
     if parts.raw:
         live = await live_rollups.rollups(tx, [monitor], parts.raw, step, wanted.location)
-        found += live.get(monitor, [])
-    return found
+        rows += live.get(monitor, [])
+    return rows
 
 
-def _drawn(wanted: ChartRequest, step: timedelta, found: Sequence[Rollup]) -> ChartData:
+def _drawn(wanted: ChartRequest, step: timedelta, rows: Sequence[Rollup]) -> ChartData:
     by_place: dict[str | None, list[Rollup]] = defaultdict(list)
-    for row in found:
+    for row in rows:
         by_place[row.place].append(row)
     whole = by_place.pop(None, []) if wanted.location is None else by_place[wanted.location]
     spans = window.points(wanted.since, wanted.until, step)

@@ -89,18 +89,18 @@ async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> di
     """
     midnight = window.floor(now, DAY)
     starts = [midnight - n * DAY for n in reversed(range(days))]
-    found = await rollup_reads.days(tx, monitors, starts[0])
-    troubled = [one.monitor for one in found if one.lately_down]
-    live = await _live(tx, troubled, found[0].until, DAY, now) if troubled else {}
-    return {one.monitor: _daily(one, live.get(one.monitor, []), starts) for one in found}
+    rolled = await rollup_reads.days(tx, monitors, starts[0])
+    troubled = [each.monitor for each in rolled if each.lately_down]
+    live = await _live(tx, troubled, rolled[0].until, DAY, now) if troubled else {}
+    return {each.monitor: _daily(each, live.get(each.monitor, []), starts) for each in rolled}
 
 
 async def daily_of(db: Db, team_id: int, ids: Sequence[UUID], days: int, now: datetime) -> dict[UUID, Daily]:
     """Return `daily` by id; ids that are no monitor of this team are left out."""
     async with db.connection() as tx:
         numbers_of = await monitor_stats.numbers(tx, team_id, ids)
-        found = await daily(tx, list(numbers_of.values()), days, now)
-    return {id_: found[monitor] for id_, monitor in numbers_of.items()}
+        known = await daily(tx, list(numbers_of.values()), days, now)
+    return {id_: known[monitor] for id_, monitor in numbers_of.items()}
 
 
 async def _live(
@@ -108,8 +108,8 @@ async def _live(
 ) -> dict[int, list[Rollup]]:
     """Return rollups from *since* on, where the tables have none, of the last two days at most."""
     since = max(since or now - _LIVE, now - _LIVE)
-    found = await live_rollups.rollups(tx, monitors, [(since, now)], step) if since < now else {}
-    return {monitor: [row for row in rows if row.place is None] for monitor, rows in found.items()}
+    by_monitor = await live_rollups.rollups(tx, monitors, [(since, now)], step) if since < now else {}
+    return {monitor: [row for row in rows if row.place is None] for monitor, rows in by_monitor.items()}
 
 
 def _month_known(rolled: Recent, live: Iterable[Rollup]) -> bool:
@@ -142,9 +142,9 @@ def _uptimes(rolled: Recent, last_day: Iterable[Rollup], live: Iterable[Rollup])
     ]
 
 
-def _daily(found: MonitorDays, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
+def _daily(monitor_days: MonitorDays, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
     known, down = dict.fromkeys(starts, 0), dict.fromkeys(starts, 0)
-    rolled = zip(found.starts, found.known_ms, found.down_ms, strict=True)
+    rolled = zip(monitor_days.starts, monitor_days.known_ms, monitor_days.down_ms, strict=True)
     for at, known_ms, down_ms in (*rolled, *((row.at, row.known_ms, row.down_ms) for row in live)):
         if at in known:
             known[at] += known_ms

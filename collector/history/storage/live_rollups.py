@@ -148,11 +148,11 @@ async def rollups(
 
     No span may end in the future: the last result would be taken to cover that time.
     """
-    found: dict[int, list[Rollup]] = defaultdict(list)
+    by_monitor: dict[int, list[Rollup]] = defaultdict(list)
     for near in clusters(spans):
         for row in await _fetch(tx, monitors, near, step, location):
-            found[row["monitor"]].append(Rollup(*row[1:]))
-    return found
+            by_monitor[row["monitor"]].append(Rollup(*row[1:]))
+    return by_monitor
 
 
 async def _fetch(

@@ -86,16 +86,16 @@ async def oldest(tx: Tx) -> datetime | None:
 
 async def first(tx: Tx) -> datetime | None:
     """Return the start of the first day that has a partition."""
-    found = await days(tx)
-    return datetime.combine(found[0], time(), UTC) if found else None
+    dates = await days(tx)
+    return datetime.combine(dates[0], time(), UTC) if dates else None
 
 
 async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
     """Whether there is a result of that time."""
-    found: bool = await tx.fetchval(
+    exists: bool = await tx.fetchval(
         "SELECT EXISTS (SELECT FROM results WHERE ts >= $1 AND ts < $2)", since, until
     )
-    return found
+    return exists
 
 
 async def whole_since(tx: Tx, today: date) -> datetime:

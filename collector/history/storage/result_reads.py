@@ -151,11 +151,11 @@ async def count(
 
 async def kept(tx: Tx, at: datetime) -> bool:
     """Whether results of *at* and of the day before exist, by the names of the partitions, which are days."""
-    found: bool = await tx.fetchval(
+    exists: bool = await tx.fetchval(
         """
         SELECT bool_and(to_regclass(to_char(day AT TIME ZONE 'UTC', '"results_"YYYY_MM_DD')) IS NOT NULL)
         FROM (VALUES ($1::timestamptz), ($1 - interval '1 day')) days (day)
         """,
         at,
     )
-    return found
+    return exists

@@ -192,8 +192,8 @@ async def load(tx: Tx, kind: Literal["hour", "day"], rows: Sequence[tuple[int, R
 
 async def until(tx: Tx) -> datetime | None:
     """Return until when hours are rolled up; None before the first."""
-    found: datetime | None = await tx.fetchval("SELECT until FROM rollups_done")
-    return found
+    end: datetime | None = await tx.fetchval("SELECT until FROM rollups_done")
+    return end
 
 
 async def done(tx: Tx, until: datetime) -> None:
@@ -252,10 +252,10 @@ async def take_marks(tx: Tx, since: datetime, until: datetime, limit: int) -> li
 
 async def needed_since(tx: Tx) -> datetime | None:
     """Return until when raw results are no longer needed by rollups; None without any rollup."""
-    found: datetime | None = await tx.fetchval(
+    since: datetime | None = await tx.fetchval(
         """
         SELECT least((SELECT until FROM rollups_done), (SELECT min(at) FROM rollups_dirty)) - $1::interval
         """,
         LONGEST,
     )
-    return found
+    return since

@@ -13,6 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from collector.evaluation import event_writer
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.timeline import NewTimelineEntry
 from collector.incidents.core.fields import Changes, NewIncident
@@ -59,7 +60,7 @@ async def create(db: Db, actor: Actor, wanted: NewIncident, now: datetime) -> In
         if monitor_id and not await monitors.known(tx, actor.team_id, [monitor_id]):
             raise Invalid({"monitorId": _NO_MONITOR})
         await writes.insert(tx, actor.team_id, id_, asdict(wanted), monitor_id, now)
-        await _log(tx, actor, id_, "created", wanted.title, now)
+        await _log(tx, actor, id_, TimelineType.CREATED, wanted.title, now)
         return await _announce(tx, actor, "create", id_, now)
 
 
@@ -71,7 +72,7 @@ async def acknowledge(
         if not await writes.acknowledge(tx, actor.team_id, id_, actor.shown, now):
             raise await _conflict(tx, actor, id_, "The incident is already {}")
         await followers.acknowledge(tx, actor, id_, now)
-        await _log(tx, actor, id_, "acknowledged", f"Acknowledged by {actor.name}", now)
+        await _log(tx, actor, id_, TimelineType.ACKNOWLEDGED, f"Acknowledged by {actor.name}", now)
         return await _announce(tx, actor, "acknowledge", id_, now)
 
 
@@ -82,7 +83,7 @@ async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: dateti
         await patiently(tx, monitor_incidents.lock_monitor(tx, actor.team_id, id_))
         if not await writes.resolve(tx, actor.team_id, id_, actor.shown, note, now):
             raise await _conflict(tx, actor, id_, "The incident is already {}")
-        await _log(tx, actor, id_, "resolved", note or f"Resolved by {actor.name}", now)
+        await _log(tx, actor, id_, TimelineType.RESOLVED, note or f"Resolved by {actor.name}", now)
         return await _announce(tx, actor, "resolve", id_, now)
 
     return await giving_way(db, move)
@@ -96,7 +97,7 @@ async def reopen(db: Db, actor: Actor, id_: UUID, reason: str, now: datetime) ->
         if not await writes.reopen(tx, actor.team_id, id_, now):
             message = "The incident is {}: only a resolved one is reopened"
             raise await _conflict(tx, actor, id_, message)
-        await _log(tx, actor, id_, "reopened", reason or f"Reopened by {actor.name}", now)
+        await _log(tx, actor, id_, TimelineType.REOPENED, reason or f"Reopened by {actor.name}", now)
         return await _announce(tx, actor, "reopen", id_, now)
 
     try:
@@ -115,7 +116,7 @@ async def change(db: Db, actor: Actor, id_: UUID, wanted: Changes, now: datetime
         if before is None:
             raise NotFound(f"{WHAT} not found")
         if wanted.severity not in (None, before):
-            await _log(tx, actor, id_, "severity_changed", f"{before} to {wanted.severity}", now)
+            await _log(tx, actor, id_, TimelineType.SEVERITY_CHANGED, f"{before} to {wanted.severity}", now)
         named = [name for name, value in asdict(wanted).items() if value is not None]
         return await (_done(tx, actor, "update", id_, named) if named else _one(tx, actor, id_))
 
@@ -126,12 +127,12 @@ async def add_note(db: Db, actor: Actor, id_: UUID, text: str, now: datetime) ->
     async with db.transaction() as tx:
         await _one(tx, actor, id_)
         await writes.add_note(tx, actor.team_id, id_, note.id, text, actor.shown, now)
-        await _log(tx, actor, id_, "note_added", text, now)
+        await _log(tx, actor, id_, TimelineType.NOTE_ADDED, text, now)
         await _announce(tx, actor, "note", id_, now, note)
     return note
 
 
-async def _log(tx: Tx, actor: Actor, id_: UUID, type_: str, details: str, now: datetime) -> None:
+async def _log(tx: Tx, actor: Actor, id_: UUID, type_: TimelineType, details: str, now: datetime) -> None:
     await timeline.add(tx, [NewTimelineEntry(actor.team_id, id_, type_, details, actor.name)], now)
 
 

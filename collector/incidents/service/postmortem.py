@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from collector.events.core.timeline import TimelineType
 from collector.incidents.core.postmortem import Checks, PostmortemFacts, PostmortemLine, Saw, markdown
 from collector.incidents.service import evidence
 from collector.incidents.service.incidents import WHAT, lasted_s
@@ -62,7 +63,7 @@ def _facts(
         log=[
             PostmortemLine(one.at, one.actor, one.type.replace("_", " "), one.details)
             for one in log
-            if one.type != "note_added"
+            if one.type != TimelineType.NOTE_ADDED
         ],
         checks=checks,
         notes=[PostmortemLine(one.created_at, one.created_by["name"], "note", one.text) for one in notes],

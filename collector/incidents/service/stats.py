@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from collector.incidents.core.stats import dates
+from collector.incidents.core.stats import Period, dates
 from collector.incidents.storage import stats as table
 from collector.incidents.storage.stats import Sums
 from collector.platform.storage.db import Db
@@ -35,7 +35,9 @@ class Stats:
     groups: list[Group]
 
 
-async def stats(db: Db, team_id: int, group: str, since: datetime, until: datetime, now: datetime) -> Stats:
+async def stats(
+    db: Db, team_id: int, group: Period, since: datetime, until: datetime, now: datetime
+) -> Stats:
     """Statistics of the incidents that started from *since* to *until*; empty groups are included."""
     async with db.connection() as tx:
         sums = await table.by_group(tx, team_id, group, since, until, now)

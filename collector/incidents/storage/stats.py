@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from collector.incidents.core.stats import Period
 from collector.platform.storage.db import Tx
 
 
@@ -21,7 +22,7 @@ class Sums:
 
 
 async def by_group(
-    tx: Tx, team_id: int, group: str, since: datetime, until: datetime, now: datetime
+    tx: Tx, team_id: int, group: Period, since: datetime, until: datetime, now: datetime
 ) -> list[Sums]:
     """Sum by *group*: day, week or month, in UTC; open spans last until *now*, or their monitor's pause."""
     rows = await tx.fetch(

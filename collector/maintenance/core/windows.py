@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,13 @@ LONGEST_S = 366 * 86_400
 SHOWN = 5
 _AHEAD = timedelta(days=35)
 _MOST = 100
+
+
+class WindowStatus(StrEnum):
+    DISABLED = "disabled"
+    ENDED = "ended"
+    ACTIVE = "active"
+    SCHEDULED = "scheduled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +132,13 @@ def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:
     return ([longest] if longest else []) + [span for span in left if span.starts_at > now]
 
 
-def status(spans: Sequence[WindowSpan], now: datetime, *, enabled: bool) -> str:
+def status(spans: Sequence[WindowSpan], now: datetime, *, enabled: bool) -> WindowStatus:
     """The window's status; *spans*: those that are not over, in order of their starts."""
     if not enabled:
-        return "disabled"
+        return WindowStatus.DISABLED
     if not spans:
-        return "ended"
-    return "active" if spans[0].starts_at <= now else "scheduled"
+        return WindowStatus.ENDED
+    return WindowStatus.ACTIVE if spans[0].starts_at <= now else WindowStatus.SCHEDULED
 
 
 def _begin(schedule: Schedule, now: datetime) -> datetime:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from collector.maintenance.core.windows import WindowSpan
+from collector.maintenance.core.windows import WindowSpan, WindowStatus
 from collector.maintenance.storage import spans
 from collector.maintenance.storage import windows as table
 from collector.maintenance.storage.windows import WindowRow
@@ -27,7 +27,7 @@ async def planned(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
     async with db.connection() as tx:
         rows = [
             row
-            for status in ("active", "scheduled")
+            for status in (WindowStatus.ACTIVE, WindowStatus.SCHEDULED)
             for row in await table.newest(tx, team_id, status, now, _WINDOWS, 0)
         ]
         coming = await spans.coming(tx, team_id, [row.id for row in rows], now, _SPANS)

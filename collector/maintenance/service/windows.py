@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from collector.maintenance.core.windows import SHOWN, Laid, WindowSpan, from_now, lay, status
+from collector.maintenance.core.windows import SHOWN, Laid, WindowSpan, WindowStatus, from_now, lay, status
 from collector.maintenance.service.fields import ParsedWindow, for_create, for_update
 from collector.maintenance.storage import spans
 from collector.maintenance.storage import windows as table
@@ -210,7 +210,7 @@ async def _warnings(tx: Tx, row: WindowRow, unknown: Sequence[str], now: datetim
 
 def _of_time(row: WindowRow, coming: Sequence[WindowSpan], now: datetime) -> list[str]:
     said = []
-    if status(coming, now, enabled=row.enabled) == "ended":
+    if status(coming, now, enabled=row.enabled) is WindowStatus.ENDED:
         said.append("it is over: it comes no more")
     if any(one.ends_at >= other.starts_at for one, other in pairwise(coming)):
         said.append("duration reaches to the next start: it does not end in between")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+from typing import Final
 from uuid import UUID
 
-from collector.maintenance.core.windows import Laid, Schedule, Selection
+from collector.maintenance.core.windows import Laid, Schedule, Selection, WindowStatus
 from collector.platform.storage.db import Tx
 
 
@@ -60,13 +61,12 @@ _SPAN = """
 # Uses the time argument even if the condition does not.
 _AT = "$2::timestamptz IS NOT NULL"
 _RUNNING, _LEFT = _SPAN.format(begun=" AND s.starts_at <= $2"), _SPAN.format(begun="")
-_STATUS = {
-    "disabled": f"NOT w.enabled AND {_AT}",
-    "ended": f"w.enabled AND NOT {_LEFT}",
-    "active": f"w.enabled AND {_RUNNING}",
-    "scheduled": f"w.enabled AND {_LEFT} AND NOT {_RUNNING}",
+_STATUS: Final[Mapping[str, str]] = {
+    WindowStatus.DISABLED: f"NOT w.enabled AND {_AT}",
+    WindowStatus.ENDED: f"w.enabled AND NOT {_LEFT}",
+    WindowStatus.ACTIVE: f"w.enabled AND {_RUNNING}",
+    WindowStatus.SCHEDULED: f"w.enabled AND {_LEFT} AND NOT {_RUNNING}",
 }
-STATUSES = tuple(_STATUS)
 
 
 async def insert(tx: Tx, row: WindowRow) -> None:

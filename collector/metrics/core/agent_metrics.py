@@ -46,5 +46,5 @@ def sample(vitals: Mapping[str, Any], before: Sequence[int]) -> Sample:
 
 
 def _number(vitals: Mapping[str, Any], name: str) -> int:
-    said = vitals.get(name, 0)
-    return max(-_MOST, min(said, _MOST)) if isinstance(said, int) else 0
+    value = vitals.get(name, 0)
+    return max(-_MOST, min(value, _MOST)) if isinstance(value, int) else 0

@@ -57,32 +57,34 @@ class HeldCondition:
 
 def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[HeldCondition]:
     """The state of each condition at each series after samples in chronological order."""
-    found: dict[tuple[int, bytes], HeldCondition] = {}
-    for one in observed:
-        for place in one.conditions:
-            before = found.get((place, one.key))
-            holds = one.value is not None and _holds(conditions[place], one.value)
-            found[place, one.key] = _after(before, place, one, holds=holds)
-    return list(found.values())
+    states: dict[tuple[int, bytes], HeldCondition] = {}
+    for sample in observed:
+        for place in sample.conditions:
+            before = states.get((place, sample.key))
+            holds = sample.value is not None and _holds(conditions[place], sample.value)
+            states[place, sample.key] = _after(before, place, sample, holds=holds)
+    return list(states.values())
 
 
 def error(conditions: Sequence[Condition], holding: Iterable[HeldCondition], now: datetime) -> str:
     """Describe the conditions that were true for too long; empty if there are none."""
-    said = [
-        f"{_series(one.labels)} is {_bound(conditions[one.condition])}"
-        for one in sorted(holding, key=lambda one: (one.condition, one.key))
-        if one.since is not None and now - one.since >= timedelta(seconds=conditions[one.condition].for_)
+    texts = [
+        f"{_series(held.labels)} is {_bound(conditions[held.condition])}"
+        for held in sorted(holding, key=lambda held: (held.condition, held.key))
+        if held.since is not None and now - held.since >= timedelta(seconds=conditions[held.condition].for_)
     ]
-    more = f"; and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-    return "; ".join(said[:_NAMED]) + more
+    more = f"; and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return "; ".join(texts[:_NAMED]) + more
 
 
-def _after(before: HeldCondition | None, place: int, one: Observed, *, holds: bool) -> HeldCondition:
+def _after(before: HeldCondition | None, place: int, sample: Observed, *, holds: bool) -> HeldCondition:
     if not holds:
-        return HeldCondition(place, one.key, one.labels, None, one.at, broken=True)
+        return HeldCondition(place, sample.key, sample.labels, None, sample.at, broken=True)
     if before is None or before.since is None:
-        return HeldCondition(place, one.key, one.labels, one.at, one.at, broken=before is not None)
-    return replace(before, at=one.at)
+        return HeldCondition(
+            place, sample.key, sample.labels, sample.at, sample.at, broken=before is not None
+        )
+    return replace(before, at=sample.at)
 
 
 def _holds(condition: Condition, value: float) -> bool:

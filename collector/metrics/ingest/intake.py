@@ -127,10 +127,10 @@ class Receiving:
         self._receivers.make_room()
         return False
 
-    async def store_overdue(self, tx: Tx, found: Sequence[ReceptionResult]) -> Callable[[], None]:
+    async def store_overdue(self, tx: Tx, results: Sequence[ReceptionResult]) -> Callable[[], None]:
         """Store late results; call the returned function after the commit."""
         try:
-            written = await self._pushes.write(tx, [_result(one) for one in found])
+            written = await self._pushes.write(tx, [_result(result) for result in results])
         except BaseException:
             self._pushes.forget()
             raise
@@ -157,8 +157,8 @@ class Receiving:
     async def _spend(self, state: ReceiverState) -> None:
         standing = state.standing = await self._limits.token(state.team_id, state.id, _PUSHES)
         if not standing.admitted:
-            said = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
-            raise Limited(said, standing.retry_after_s)
+            message = f"This monitor takes {_PLAN.per_second:g} pushes a second, {_PLAN.burst} at once"
+            raise Limited(message, standing.retry_after_s)
 
     async def _count(self, state: ReceiverState, taken: PushResult) -> PushOutcome:
         if state.fresh or state.observed:
@@ -215,11 +215,11 @@ class Receiving:
     async def _keep(self, state: ReceiverState, dirty: Sequence[core.SeriesState]) -> None:
         for start in range(0, len(dirty), _ROWS):
             part = dirty[start : start + _ROWS]
-            values = [_value(one) for one in part]
+            values = [_value(series) for series in part]
             async with self._db.transaction() as tx:
                 await table.keep(tx, state.team_id, state.id, values)
-            for one, value in zip(part, values, strict=True):
-                one.dirty = _moment(one.at_ms) != value.at
+            for series, value in zip(part, values, strict=True):
+                series.dirty = _moment(series.at_ms) != value.at
 
 
 async def _errors(tx: Tx, states: Sequence[ReceiverState], now: datetime) -> dict[UUID, str]:
@@ -229,18 +229,18 @@ async def _errors(tx: Tx, states: Sequence[ReceiverState], now: datetime) -> dic
         return {}
     of = {state.id: Of(state.team_id, state.id, state.revision) for state in ruled}
     moved = [
-        (of[state.id], one)
+        (of[state.id], condition)
         for state in ruled
-        for one in metric_conditions.moved(state.kind.conditions, list(state.observed))
+        for condition in metric_conditions.moved(state.kind.conditions, list(state.observed))
     ]
     if moved:
         await series_conditions.move(tx, moved)
     heard = [(of[state.id], now - timedelta(seconds=state.stale_after_s)) for state in ruled]
     holding = await series_conditions.holding(tx, heard)
-    found = {
+    errors = {
         state.id: metric_conditions.error(state.kind.conditions, holding[state.id], now) for state in ruled
     }
-    return {id_: error for id_, error in found.items() if error}
+    return {id_: error for id_, error in errors.items() if error}
 
 
 def _brought(state: ReceiverState) -> Brought:
@@ -248,9 +248,9 @@ def _brought(state: ReceiverState) -> Brought:
     return Brought(state.team_id, state.id, state.revision, state.fresh, look_in)
 
 
-def _result(found: ReceptionResult) -> Pushed:
-    status = Status.DOWN if found.error else Status.UP
-    return Pushed(found.monitor, status, found.at, error=found.error, samples=found.samples)
+def _result(result: ReceptionResult) -> Pushed:
+    status = Status.DOWN if result.error else Status.UP
+    return Pushed(result.monitor, status, result.at, error=result.error, samples=result.samples)
 
 
 def _next(reception: Reception, state: ReceiverState, now: datetime, *, bad: bool) -> SeriesUpdate:
@@ -274,6 +274,8 @@ def _moment(at_ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=at_ms)
 
 
-def _value(one: core.SeriesState) -> SeriesValue:
-    seen_at = EPOCH + timedelta(seconds=one.seen_s)
-    return SeriesValue(one.key, dict(one.labels), _moment(one.at_ms), one.value, one.stale, seen_at)
+def _value(series: core.SeriesState) -> SeriesValue:
+    seen_at = EPOCH + timedelta(seconds=series.seen_s)
+    return SeriesValue(
+        series.key, dict(series.labels), _moment(series.at_ms), series.value, series.stale, seen_at
+    )

@@ -138,7 +138,9 @@ class _Walk:
         if series is None:
             return
         tail = part[27 if part[:1] == _START else 18 :]
-        if tail and sum(1 + len(one) + varint_length(len(one)) for one in point.attributes) == len(tail):
+        if tail and sum(
+            1 + len(attribute) + varint_length(len(attribute)) for attribute in point.attributes
+        ) == len(tail):
             self._state.remember_form(forms, tail, series)
         # Zero means that it is not set.
         value = point.as_double or float(point.as_int)
@@ -146,7 +148,7 @@ class _Walk:
 
     def _distributions(self, raw: bytes, cls: Any, forms: Forms, labels: Mapping[str, str]) -> Iterator[None]:
         taking = self._taking
-        for part in (one for field, one in parts(raw) if field == 1):
+        for part in (content for field, content in parts(raw) if field == 1):
             if self._count():
                 yield None
             point = _read(cls, part)
@@ -163,34 +165,34 @@ class _Walk:
         self, kind: tuple[str, ...], point: Any, forms: Forms, labels: Mapping[str, str]
     ) -> SeriesState | None:
         """The series of a point or of a part of it; None if it is rejected."""
-        form = (*point.attributes, *(one.encode() for one in kind))
+        form = (*point.attributes, *(word.encode() for word in kind))
         series = forms.get(form)
         if series is None:
             suffix, quantile = kind or ("", "")
             within = {**labels, "quantile": quantile} if quantile else labels
             try:
-                series = self._found(point, suffix, within)
+                series = self._state_of(point, suffix, within)
             except BadSeries as error:
                 self._taking.taken.refuse(str(error))
                 return None
             self._state.remember_form(forms, form, series)
         return series
 
-    def _found(self, point: Any, suffix: str, labels: Mapping[str, str]) -> SeriesState:
+    def _state_of(self, point: Any, suffix: str, labels: Mapping[str, str]) -> SeriesState:
         if len(point.attributes) > MAX_LABELS:
             raise BadSeries(TOO_MANY)
-        own = _pairs(_read(KeyValue, one) for one in point.attributes)
+        own = _pairs(_read(KeyValue, attribute) for attribute in point.attributes)
         whole = {**own, **labels, NAME: labels[NAME] + suffix if labels[NAME] else ""}
-        found = self._state.find(whole, count=len(whole))
-        assert found is not None  # noqa: S101 - mismatches end at their resource
-        return found
+        state = self._state.find(whole, count=len(whole))
+        assert state is not None  # noqa: S101 - mismatches end at their resource
+        return state
 
     def _parts(self, raw: bytes) -> Iterator[tuple[int, bytes]]:
-        for one in parts(raw):
+        for part in parts(raw):
             self._left -= 1
             if self._left < 0:
                 raise Invalid({"body": f"has more than {MAX_PARTS} parts"})
-            yield one
+            yield part
 
     def _count(self) -> bool:
         """Count a point. Return whether other tasks should run now."""
@@ -207,7 +209,9 @@ def _values(point: Any) -> Iterator[tuple[str, str, float]]:
     if point.HasField("sum"):
         yield "_sum", "", point.sum
     if isinstance(point, Summary):
-        yield from (("", f"{one.quantile:g}", one.value) for one in point.quantile_values[:MAX_LABELS])
+        yield from (
+            ("", f"{quantile.quantile:g}", quantile.value) for quantile in point.quantile_values[:MAX_LABELS]
+        )
 
 
 def _read(cls: Any, raw: bytes) -> Any:
@@ -226,7 +230,7 @@ def _attributes(resource: Any) -> dict[str, str]:
 
 
 def _pairs(attributes: Any) -> dict[str, str]:
-    return {one.key: _shown(one.value) for one in attributes}
+    return {attribute.key: _shown(attribute.value) for attribute in attributes}
 
 
 def _shown(value: AnyValue) -> str:
@@ -237,8 +241,8 @@ def _shown(value: AnyValue) -> str:
 def _plain(value: AnyValue) -> Any:
     kind = value.WhichOneof("value")
     nested: Mapping[str, Callable[[], Any]] = {
-        "array_value": lambda: [_plain(one) for one in value.array_value.values],
-        "kvlist_value": lambda: {one.key: _plain(one.value) for one in value.kvlist_value.values},
+        "array_value": lambda: [_plain(item) for item in value.array_value.values],
+        "kvlist_value": lambda: {item.key: _plain(item.value) for item in value.kvlist_value.values},
         "bytes_value": value.bytes_value.hex,
     }
     if kind is None:

@@ -93,10 +93,10 @@ async def _read(requests: AsyncIterator[bytes]) -> bytes:
 async def _abort(context: Context, error: TocsinError) -> None:
     """End the call; the retry delay is set in both places where exporters look for it."""
     code, again = failures.failure(error).code, failures.retry_after(error)
-    said = otlp_answers.said(error)
+    message = otlp_answers.reason(error)
     trailers: list[tuple[str, bytes]] = [
-        ("grpc-status-details-bin", otlp_answers.status(code.value[0], said, again))
+        ("grpc-status-details-bin", otlp_answers.status(code.value[0], message, again))
     ]
     if again is not None:
         trailers.append(("google.rpc.retryinfo-bin", otlp_answers.retry_info(again)))
-    await context.abort(code, said, tuple(trailers))
+    await context.abort(code, message, tuple(trailers))

@@ -57,9 +57,9 @@ async def take_v1(raw: bytes, taking: Taking) -> None:
     stamps: dict[bytes, int] = {}
     async for part in _series(raw, _TIMESERIES):
         # Fast path: known labels followed by a single sample need no parsing. All else is parsed completely.
-        found: Any = known.get(part[:-18], _UNKNOWN)
-        if found is not _UNKNOWN and part[-18:-16] == _FULL:
-            if found is None:
+        state: Any = known.get(part[:-18], _UNKNOWN)
+        if state is not _UNKNOWN and part[-18:-16] == _FULL:
+            if state is None:
                 taken.samples += 1
                 continue
             at_ms = stamps.get(part[-6:])
@@ -69,7 +69,7 @@ async def take_v1(raw: bytes, taking: Taking) -> None:
                 taken.samples += 1
                 value = read(part, len(part) - 15)[0]
                 stale = value != value and read_bits(part, len(part) - 15)[0] == _STALE  # noqa: PLR0124 - NaN?
-                sample(found, at_ms, value, stale=stale)
+                sample(state, at_ms, value, stale=stale)
                 continue
         _take_whole(part, taking)
 
@@ -83,11 +83,11 @@ async def take_v2(raw: bytes, taking: Taking) -> None:
     if symbols[:1] not in ([], [""]):
         raise Invalid({"body": "must have the empty text as its first symbol"})
     async for part in _series(raw, _TIMESERIES_V2):
-        one = _parsed(TimeSeriesV2, part)
-        refs = one.labels_refs
+        message = _parsed(TimeSeriesV2, part)
+        refs = message.labels_refs
         texts = _texts(refs, symbols)
-        found = texts if isinstance(texts, str) else _found(texts, len(refs) // 2, taking)
-        _points(one, found, taking)
+        state = texts if isinstance(texts, str) else _state_of(texts, len(refs) // 2, taking)
+        _points(message, state, taking)
 
 
 async def _series(raw: bytes, wanted: int) -> AsyncIterator[bytes]:
@@ -109,38 +109,38 @@ def _stamp(part: bytes) -> int:
 
 def _take_whole(part: bytes, taking: Taking) -> None:
     """Parse a series completely, and remember the bytes of its labels if they all come first."""
-    one = _parsed(TimeSeries, part)
-    count = len(one.labels)
+    message = _parsed(TimeSeries, part)
+    count = len(message.labels)
     if count > MAX_LABELS:
-        _points(one, TOO_MANY, taking)
+        _points(message, TOO_MANY, taking)
         return
     form, heading = _head(part)
-    found: Any = taking.state.known.get(form, _UNKNOWN) if heading == count else _UNKNOWN
-    if found is _UNKNOWN:
-        found = _found({label.name: label.value for label in one.labels}, count, taking)
-        if not isinstance(found, str) and heading == count:
-            taking.state.remember(form, found)
-    _points(one, found, taking)
+    state: Any = taking.state.known.get(form, _UNKNOWN) if heading == count else _UNKNOWN
+    if state is _UNKNOWN:
+        state = _state_of({label.name: label.value for label in message.labels}, count, taking)
+        if not isinstance(state, str) and heading == count:
+            taking.state.remember(form, state)
+    _points(message, state, taking)
 
 
-def _points(one: Any, found: SeriesState | str | None, taking: Taking) -> None:
-    """Store a series' samples; *found*: its state, None if it does not match, or an error text."""
-    taken, samples, histograms = taking.taken, one.samples, one.histograms
+def _points(message: Any, state: SeriesState | str | None, taking: Taking) -> None:
+    """Store a series' samples; *state*: its state, None if it does not match, or an error text."""
+    taken, samples, histograms = taking.taken, message.samples, message.histograms
     if taken.samples + taken.histograms + len(samples) + len(histograms) > MAX_SAMPLES:
         raise Invalid({"body": f"must not have more than {MAX_SAMPLES} samples"})
-    if isinstance(found, str):
-        taken.refuse(found, len(samples) + len(histograms))
+    if isinstance(state, str):
+        taken.refuse(state, len(samples) + len(histograms))
         return
     taken.samples += len(samples)
     taken.histograms += len(histograms)
-    if found is None:
+    if state is None:
         return
     for sample in samples:
-        taking.sample(found, sample.timestamp, sample.value, stale=_is_stale(sample.value))
+        taking.sample(state, sample.timestamp, sample.value, stale=_is_stale(sample.value))
     for one_of in histograms:
         floating = one_of.WhichOneof("count") == "count_float"
         count = one_of.count_float if floating else float(one_of.count_int)
-        taking.sample(found, one_of.timestamp, count, stale=_is_stale(one_of.sum))
+        taking.sample(state, one_of.timestamp, count, stale=_is_stale(one_of.sum))
 
 
 def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
@@ -153,7 +153,7 @@ def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
     return dict(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _found(labels: dict[str, str], count: int, taking: Taking) -> SeriesState | str | None:
+def _state_of(labels: dict[str, str], count: int, taking: Taking) -> SeriesState | str | None:
     try:
         return taking.state.find(labels, count=count)
     except BadSeries as error:

@@ -106,13 +106,13 @@ class ReceiverState:
         if isinstance(self.kind, Prometheus) and not self.matches(labels):
             return None
         key = core.key(labels)
-        found = self.series.get(key)
-        if found is None:
+        state = self.series.get(key)
+        if state is None:
             if len(self.series) >= MAX_SERIES or self.weight + weight > MAX_WEIGHT:
                 raise BadSeries(f"a monitor keeps {MAX_SERIES} series and {MAX_WEIGHT >> 20} MiB of labels")
-            found = self.series[key] = SeriesState(key, labels, weight, self._watched(labels))
+            state = self.series[key] = SeriesState(key, labels, weight, self._watched(labels))
             self.weight += weight
-        return found
+        return state
 
     def remember(self, form: bytes, series: SeriesState | None) -> None:
         """Remember the series of these label bytes, so that they are not parsed again."""
@@ -121,11 +121,11 @@ class ReceiverState:
 
     def forms(self, head: bytes) -> Forms:
         """The remembered forms of series that share a head: a metric of a resource."""
-        found = self.heads.get(head)
-        if found is None:
+        known = self.heads.get(head)
+        if known is None:
             self._weigh(len(head))
-            found = self.heads[head] = {}
-        return found
+            known = self.heads[head] = {}
+        return known
 
     def remember_form(self, forms: Forms, form: Form, series: SeriesState) -> None:
         self._weigh(len(form) if isinstance(form, bytes) else sum(map(len, form)))
@@ -143,11 +143,11 @@ class ReceiverState:
 
     def forget(self, before_s: int) -> None:
         """Drop series without samples since then."""
-        old = [one for one in self.series.values() if one.seen_s < before_s and not one.dirty]
+        old = [state for state in self.series.values() if state.seen_s < before_s and not state.dirty]
         if old:
-            for one in old:
-                del self.series[one.key]
-                self.weight -= one.weight
+            for state in old:
+                del self.series[state.key]
+                self.weight -= state.weight
             self._forget_forms()
 
     def settle(self, fresh: int, observed: int) -> None:
@@ -157,11 +157,11 @@ class ReceiverState:
             self.observed.popleft()
 
     def dirty(self) -> list[SeriesState]:
-        return [one for one in self.series.values() if one.dirty]
+        return [state for state in self.series.values() if state.dirty]
 
     def _watched(self, labels: Labels) -> tuple[int, ...]:
         name = labels[core.NAME]
-        return tuple(i for i, one in enumerate(self.kind.conditions) if one.metric == name)
+        return tuple(i for i, condition in enumerate(self.kind.conditions) if condition.metric == name)
 
 
 @dataclass(slots=True)

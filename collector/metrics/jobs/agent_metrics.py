@@ -27,7 +27,9 @@ class AgentMetrics:
         async with self._db.transaction() as tx:
             if await leases.take(tx, _LEASE, self._me, _HELD) is None:
                 return False
-            said = await agent_metrics.live(tx, now)
-            if said:
-                await agent_metrics.add(tx, [(one, sample(one.vitals, one.counters)) for one in said], now)
+            reports = await agent_metrics.live(tx, now)
+            if reports:
+                await agent_metrics.add(
+                    tx, [(report, sample(report.vitals, report.counters)) for report in reports], now
+                )
         return False

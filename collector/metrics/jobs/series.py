@@ -27,27 +27,29 @@ class SeriesSweeper(OverdueSweeper):
         looked = await table.due(tx, now, AT_ONCE)
         if not looked:
             return 0, None
-        monitors = [one.reception.monitor for one in looked]
-        oldest = min(one.reception.last_at for one in looked)
+        monitors = [due.reception.monitor for due in looked]
+        oldest = min(due.reception.last_at for due in looked)
         deaf = await downtimes(tx, monitors, oldest, since, now)
-        seen = [_look(one, deaf[one.reception.monitor], now) for one in looked]
+        seen = [_look(due, deaf[due.reception.monitor], now) for due in looked]
         await table.settle(tx, [next_ for next_, _ in seen])
-        found = sorted((one for _, one in seen if one is not None), key=lambda one: one.monitor)
-        return len(looked), await self._receiver.store_overdue(tx, found) if found else None
+        results = sorted(
+            (result for _, result in seen if result is not None), key=lambda result: result.monitor
+        )
+        return len(looked), await self._receiver.store_overdue(tx, results) if results else None
 
 
 def _look(
-    one: DueSeries, deaf: Sequence[Between], now: datetime
+    due: DueSeries, deaf: Sequence[Between], now: datetime
 ) -> tuple[SeriesUpdate, ReceptionResult | None]:
     """The new state of a due monitor, and its result, if there is one."""
-    stood, stale_after = one.reception, timedelta(seconds=one.stale_after_s)
+    stood, stale_after = due.reception, timedelta(seconds=due.stale_after_s)
     late_at = deadline(stood.last_at, timedelta(), stale_after, deaf)
-    late = late_at <= now and not one.paused
-    due_at = now + _PAUSED_FOR if one.paused else now + timedelta(seconds=one.interval_s) if late else late_at
+    late = late_at <= now and not due.paused
+    due_at = now + _PAUSED_FOR if due.paused else now + timedelta(seconds=due.interval_s) if late else late_at
     next_ = SeriesUpdate(
         stood.team_id,
         stood.monitor_id,
-        one.revision,
+        due.revision,
         stood.last_at,
         next_at=stood.next_at,
         due_at=due_at,
@@ -56,4 +58,4 @@ def _look(
     )
     if not late:
         return next_, None
-    return next_, ReceptionResult(stood.monitor, now if stood.bad else late_at, silent(one.stale_after_s), 0)
+    return next_, ReceptionResult(stood.monitor, now if stood.bad else late_at, silent(due.stale_after_s), 0)

@@ -24,11 +24,11 @@ def taken(written: PushOutcome) -> bytes:
 def taken_json(written: PushOutcome) -> bytes:
     if not written.refused:
         return b"{}"
-    said = {"rejectedDataPoints": str(written.refused), "errorMessage": written.error}
-    return orjson.dumps({"partialSuccess": said})
+    rejected = {"rejectedDataPoints": str(written.refused), "errorMessage": written.error}
+    return orjson.dumps({"partialSuccess": rejected})
 
 
-def said(error: TocsinError) -> str:
+def reason(error: TocsinError) -> str:
     """The error in one line, as the format requires."""
     if isinstance(error, Invalid):
         return "; ".join(f"{name} {why}" for name, why in error.details.items())

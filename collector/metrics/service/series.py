@@ -45,15 +45,15 @@ class PushAdmission:
         """Acquire the slots for a large push. Raises Limited if that takes too long."""
         try:
             async with asyncio.timeout(PATIENCE_S):
-                for one in self._large[len(self._held) :]:
-                    await one.acquire()
-                    self._held.append(one)
+                for semaphore in self._large[len(self._held) :]:
+                    await semaphore.acquire()
+                    self._held.append(semaphore)
         except TimeoutError:
             raise Limited("Too many large pushes come at once", retry_after=1) from None
 
     def leave(self) -> None:
-        for one in self._held:
-            one.release()
+        for semaphore in self._held:
+            semaphore.release()
 
 
 class MetricsReceiver(Protocol):

@@ -45,7 +45,7 @@ async def add(tx: Tx, samples: Sequence[tuple[ProbeVitals, Sample]], now: dateti
         INSERT INTO agent_metrics (probe_id, changed_at, sampled_at, counters) VALUES ($1, $2, $2, $3)
         ON CONFLICT (probe_id) DO UPDATE SET sampled_at = $2, counters = excluded.counters
         """,
-        [(said.probe_id, now, sample.counters) for said, sample in samples],
+        [(report.probe_id, now, sample.counters) for report, sample in samples],
     )
     await tx.executemany(
         """
@@ -69,9 +69,9 @@ async def add(tx: Tx, samples: Sequence[tuple[ProbeVitals, Sample]], now: dateti
         """,
         [
             (
-                said.probe_id,
+                report.probe_id,
                 now,
-                int(said.blind),
+                int(report.blind),
                 sample.started,
                 sample.skipped,
                 sample.dropped,
@@ -82,6 +82,6 @@ async def add(tx: Tx, samples: Sequence[tuple[ProbeVitals, Sample]], now: dateti
                 sample.rss_bytes,
                 sample.skew_ms,
             )
-            for said, sample in samples
+            for report, sample in samples
         ],
     )

@@ -21,8 +21,8 @@ class Of:
 
 async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
     """Store changed states; one older than the stored state changes nothing."""
-    moved = sorted(moved, key=lambda one: (one[0].team_id, one[0].id, one[1].condition, one[1].key))
-    over = [(of, one) for of, one in moved if one.broken]
+    moved = sorted(moved, key=lambda pair: (pair[0].team_id, pair[0].id, pair[1].condition, pair[1].key))
+    over = [(of, state) for of, state in moved if state.broken]
     if over:
         await tx.execute(
             """
@@ -34,11 +34,11 @@ async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
             """,
             [of.team_id for of, _ in over],
             [of.id for of, _ in over],
-            [one.condition for _, one in over],
-            [one.key for _, one in over],
-            [one.at for _, one in over],
+            [state.condition for _, state in over],
+            [state.key for _, state in over],
+            [state.at for _, state in over],
         )
-    if held := [(of, one) for of, one in moved if one.since is not None]:
+    if held := [(of, state) for of, state in moved if state.since is not None]:
         await _hold(tx, held)
 
 
@@ -62,11 +62,11 @@ async def _hold(tx: Tx, held: Sequence[tuple[Of, HeldCondition]]) -> None:
         [of.team_id for of, _ in held],
         [of.id for of, _ in held],
         [of.revision for of, _ in held],
-        [one.condition for _, one in held],
-        [one.key for _, one in held],
-        [dict(one.labels) for _, one in held],
-        [one.since for _, one in held],
-        [one.at for _, one in held],
+        [state.condition for _, state in held],
+        [state.key for _, state in held],
+        [dict(state.labels) for _, state in held],
+        [state.since for _, state in held],
+        [state.at for _, state in held],
     )
 
 
@@ -79,15 +79,15 @@ async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[
         JOIN series_conditions s ON s.team_id = u.team_id AND s.monitor_id = u.id
             AND s.revision = u.revision AND s.at >= u.heard
         """,
-        [one.team_id for one, _ in of],
-        [one.id for one, _ in of],
-        [one.revision for one, _ in of],
+        [state.team_id for state, _ in of],
+        [state.id for state, _ in of],
+        [state.revision for state, _ in of],
         [heard for _, heard in of],
     )
-    found: defaultdict[UUID, list[HeldCondition]] = defaultdict(list)
+    held: defaultdict[UUID, list[HeldCondition]] = defaultdict(list)
     for row in rows:
-        one = HeldCondition(
+        state = HeldCondition(
             row["condition"], row["key"], row["labels"], row["since"], row["at"], broken=False
         )
-        found[row["monitor_id"]].append(one)
-    return found
+        held[row["monitor_id"]].append(state)
+    return held

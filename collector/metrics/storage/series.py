@@ -119,14 +119,14 @@ async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Recept
         RETURNING r.team_id, r.monitor_id, r.monitor, r.revision, r.last_at, r.samples, r.bad,
             r.next_at, r.next_at <= $6 AS due
         """,
-        [one.team_id for one in brought],
-        [one.id for one in brought],
-        [one.revision for one in brought],
-        [one.samples for one in brought],
-        [one.look_in for one in brought],
+        [push.team_id for push in brought],
+        [push.id for push in brought],
+        [push.revision for push in brought],
+        [push.samples for push in brought],
+        [push.look_in for push in brought],
         now,
     )
-    return sorted((Reception(**row) for row in rows), key=lambda one: one.monitor)
+    return sorted((Reception(**row) for row in rows), key=lambda push: push.monitor)
 
 
 async def due(tx: Tx, now: datetime, limit: int) -> list[DueSeries]:
@@ -176,20 +176,20 @@ async def settle(tx: Tx, after: Sequence[SeriesUpdate]) -> None:
             AS u (team_id, monitor_id, revision, last_at, next_at, due_at, bad, reported)
         WHERE r.team_id = u.team_id AND r.monitor_id = u.monitor_id
         """,
-        [one.team_id for one in after],
-        [one.monitor_id for one in after],
-        [one.revision for one in after],
-        [one.last_at for one in after],
-        [one.next_at for one in after],
-        [one.due_at for one in after],
-        [one.bad for one in after],
-        [one.reported for one in after],
+        [state.team_id for state in after],
+        [state.monitor_id for state in after],
+        [state.revision for state in after],
+        [state.last_at for state in after],
+        [state.next_at for state in after],
+        [state.due_at for state in after],
+        [state.bad for state in after],
+        [state.reported for state in after],
     )
 
 
 async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[SeriesValue]) -> None:
     """Store newer values; those of deleted monitors are dropped."""
-    values = sorted(values, key=lambda one: one.key)
+    values = sorted(values, key=lambda value: value.key)
     await tx.execute(
         """
         INSERT INTO series AS s (team_id, monitor_id, key, labels, at, value, stale, seen_at)
@@ -203,12 +203,12 @@ async def keep(tx: Tx, team_id: int, monitor_id: UUID, values: Sequence[SeriesVa
         """,
         team_id,
         monitor_id,
-        [one.key for one in values],
-        [one.labels for one in values],
-        [one.at for one in values],
-        [one.value for one in values],
-        [one.stale for one in values],
-        [one.seen_at for one in values],
+        [value.key for value in values],
+        [value.labels for value in values],
+        [value.at for value in values],
+        [value.value for value in values],
+        [value.stale for value in values],
+        [value.seen_at for value in values],
     )
 
 
@@ -236,5 +236,5 @@ async def page(
     )
     if not rows and offset:
         return [], (await page(tx, team_id, monitor_id, metric, 1, 0))[1]
-    found = [SeriesValue(*(row[name] for name in SeriesValue.__slots__)) for row in rows]
-    return found, rows[0]["total"] if rows else 0
+    values = [SeriesValue(*(row[name] for name in SeriesValue.__slots__)) for row in rows]
+    return values, rows[0]["total"] if rows else 0

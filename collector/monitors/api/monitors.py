@@ -8,7 +8,7 @@ from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.monitors.answers import PausedMonitor, ResumedMonitor, SilencedMonitor
 from collector.monitors.api import views
-from collector.monitors.api.context import MONITOR_FOLLOWERS, addresses, made_for, scope_of
+from collector.monitors.api.context import MONITOR_FOLLOWERS, addresses, scope_of
 from collector.monitors.service import creation, ends, fields, monitors, report_secrets, runs
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service.reads import WHAT
@@ -45,7 +45,7 @@ async def create(request: web.Request) -> web.Response:
     sent = await body(request)
     scope = scope_of(request)  # after the body, which may take its time: the monitor is created now
     saved = await creation.create(scope.context, scope.team_id, sent, scope.now)
-    answer = views.created(saved.monitor, made_for(scope, saved.monitor), saved.warnings)
+    answer = views.created(saved, report_secrets.made_by(saved, scope.addresses))
     place = f"{scope.addresses.base_url}/monitors/{answer.id}"
     return ok(answer, 201, {"Location": place, **conditional.tagged(saved.monitor.revision)})
 

@@ -28,6 +28,7 @@ from collector.monitors.answers import (
     UpdatedMonitor,
 )
 from collector.monitors.service.columns import settings_of
+from collector.monitors.service.monitors import SavedMonitor
 from collector.monitors.service.reads import Whole
 from collector.monitors.service.runs import TrialResult
 from collector.monitors.storage.lists import ListedMonitor
@@ -105,16 +106,17 @@ def _item(found: ListedMonitor, silenced_until: datetime | None) -> orjson.Fragm
     return orjson.Fragment(encode(shown))
 
 
-def created(monitor: Monitor, made: ReportTarget | None, warnings: list[str]) -> CreatedMonitor:
+def created(saved: SavedMonitor, made: ReportTarget | None) -> CreatedMonitor:
     """Return a monitor that was created; *made*: its address for reports, if it receives them."""
+    monitor, standing = saved.monitor, shown_status(saved.monitor)
     return CreatedMonitor(
         id=ids.show("mon", monitor.id),
         name=monitor.name,
         type=monitor.type,
-        status=shown_status(monitor),
+        status=standing,
         created_at=monitor.created_at,
         config=made,
-        warnings=warnings or None,
+        warnings=saved.warnings or None,
     )
 
 
@@ -265,7 +267,7 @@ def tested(found: TrialResult, warnings: list[str]) -> TestedMonitor:
         status_code=outcome.code or None,
         message=_answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
         days_left=found.days_left,
-        web3=None if found.found is None else api.found(found.found),
+        web3=None if found.found is None else api.tested(found.found),
         warnings=warnings or None,
     )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,8 +12,6 @@ from collector.platform import audit
 from collector.platform.masks import open_parts
 from collector.platform.monitor import DEFAULT_LOCATION, MonitorSettings
 from collector.platform.seal import Keyring, SealScope, split, whole
-from collector.platform.storage.db import Tx
-from collector.probes.storage import probes
 from shared import ids
 from shared.kinds import KINDS, Kind, effective, secret_fields
 from shared.kinds.fields import camel
@@ -45,20 +42,15 @@ def kind_name(kind: Kind) -> str:
     return next(name for name, cls in KINDS.items() if cls is type(kind))
 
 
-async def locations(tx: Tx, team_id: int, now: datetime) -> list[str]:
-    """Return the locations of a monitor that names none."""
-    return await probes.served(tx, team_id, now) or [DEFAULT_LOCATION]
-
-
 def columns(
     keyring: Keyring, key: tuple[int, UUID], settings: MonitorSettings, kind: Kind, usual: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the columns of a monitor to write.
 
-    *key*: its team and its id; *usual*: its locations if the settings name none.
+    *key*: its team and its id; *usual*: its locations if the settings name none, by default DEFAULT_LOCATION.
     """
     config, secrets = split_config(keyring, key, type(kind), monitor_fields.stored(kind))
-    wanted = usual if settings.locations is None else settings.locations
+    wanted = (usual or [DEFAULT_LOCATION]) if settings.locations is None else settings.locations
     parents = (ids.read("mon", text) for text in settings.depends_on)
     return {
         **{_COLUMNS.get(field.name, field.name): getattr(settings, field.name) for field in _SETTINGS},

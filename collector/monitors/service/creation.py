@@ -10,7 +10,7 @@ from collector.evaluation import event_writer
 from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.monitors.service import fields, parents, receivers
-from collector.monitors.service.columns import columns, locations
+from collector.monitors.service.columns import columns
 from collector.monitors.service.fields import MonitorRequest
 from collector.monitors.service.monitors import SavedMonitor
 from collector.monitors.storage import cadences
@@ -24,6 +24,7 @@ from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
 from collector.probes.service import assignments
 from collector.probes.service.assignments import NewPlacement
+from collector.probes.storage.probes import served
 from shared import ids
 from shared.kinds import RECEIVING, effective
 
@@ -65,7 +66,7 @@ async def create_all(
     kinds = [receivers.completed(kind) for _, kind in checked.values()]
     usual: Sequence[str] = ()
     if any(settings.locations is None for settings, _ in checked.values()):
-        usual = await locations(tx, team_id, now)
+        usual = await served(tx, team_id, now)
     rows = {}
     for place, (id_, (settings, _)) in enumerate(checked.items()):
         written = columns(context.keyring, (team_id, id_), settings, kinds[place], usual)
@@ -89,8 +90,8 @@ async def create_all(
     else:
         context.later.extend(announced)
     return [
-        SavedMonitor(each, [*requests[each.id].said(), *_unserved(each, without)])
-        for each, without in zip(created, unserved, strict=True)
+        SavedMonitor(each, kind, [*requests[each.id].said(), *_unserved(each, without)])
+        for each, kind, without in zip(created, kinds, unserved, strict=True)
     ]
 
 

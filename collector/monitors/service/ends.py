@@ -6,6 +6,7 @@ from uuid import UUID
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core.kinds import EventKind
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.history.storage import deleted
@@ -89,7 +90,7 @@ async def _end_incident(tx: Tx, monitor: Monitor, now: datetime) -> LatestIncide
     if incident and incident.resolved_at is None:
         await incidents.resolve(tx, [(monitor.team_id, incident.id, now)])
         entry = timeline.NewTimelineEntry(
-            monitor.team_id, incident.id, "monitor_deleted", f"Monitor {monitor.name} was deleted"
+            monitor.team_id, incident.id, TimelineType.MONITOR_DELETED, f"Monitor {monitor.name} was deleted"
         )
         await timeline.add(tx, [entry], now)
     return incident

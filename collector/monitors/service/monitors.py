@@ -8,6 +8,7 @@ from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.events.core.kinds import EventKind
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.history.storage import monitor_stats
 from collector.incidents.storage import monitor_incidents
@@ -16,7 +17,6 @@ from collector.monitors.service import parents, receivers
 from collector.monitors.service.columns import (
     changed,
     columns,
-    locations,
     named_fields,
     settings_of,
     whole_config,
@@ -31,19 +31,21 @@ from collector.platform.revision import require
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
 from collector.probes.service import assignments
+from collector.probes.storage import probes
 from shared import ids
 from shared.clock import iso
 from shared.errors import NotFound
-from shared.kinds import RECEIVING
+from shared.kinds import RECEIVING, Kind
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class SavedMonitor:
-    """The monitor after the action, and warnings for the caller."""
+    """The monitor after the action, its type's configuration with secrets, and warnings for the caller."""
 
     monitor: Monitor
+    kind: Kind
     warnings: list[str]
 
 
@@ -133,7 +135,7 @@ async def silence(
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
         if incident and incident.resolved_at is None:
-            entry = timeline.NewTimelineEntry(team_id, incident.id, "silenced", said, actor)
+            entry = timeline.NewTimelineEntry(team_id, incident.id, TimelineType.SILENCED, said, actor)
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
@@ -163,7 +165,7 @@ async def _revised(
         body, before.type, settings_of(before), config, means.min_interval, means.nodes
     )
     settings, kind = wish.checked(await parents.faults(tx, team_id, id_, body))
-    usual = await locations(tx, team_id, now) if settings.locations is None else []
+    usual = await probes.served(tx, team_id, now) if settings.locations is None else []
     written = columns(means.keyring, (team_id, id_), settings, kind, usual)
     named = changed(before, written, same_config=monitor_fields.stored(kind) == config)
     placed: list[str] = []
@@ -178,7 +180,7 @@ async def _revised(
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, EventKind.MONITOR_UPDATED, after, now)
-    return SavedMonitor(after, [*wish.said(), *placed])
+    return SavedMonitor(after, kind, [*wish.said(), *placed])
 
 
 async def record(

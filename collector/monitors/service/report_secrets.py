@@ -13,12 +13,13 @@ from collector.metrics.service import series
 from collector.monitors.answers import ReportTarget
 from collector.monitors.service import receivers
 from collector.monitors.service.columns import columns, settings_of, whole_config
-from collector.monitors.service.monitors import record
+from collector.monitors.service.monitors import SavedMonitor, record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.context import ServiceContext
 from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
+from collector.platform.validation.validation import to_json
 from shared.errors import Invalid, NotFound
 from shared.kinds import RECEIVING, Kind, load
 from shared.kinds.heartbeat import Heartbeat
@@ -63,6 +64,13 @@ def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportTa
             return None
 
 
+def made_by(saved: SavedMonitor, at: Addresses) -> ReportTarget | None:
+    """As `made`, of a monitor that was saved just now."""
+    if saved.monitor.type not in RECEIVING:
+        return None
+    return made(saved.monitor, to_json(saved.kind), at)
+
+
 def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportingTarget | None:
     """Return the address and the secret in them."""
     known = made(monitor, config, at)
@@ -70,13 +78,13 @@ def target(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> Report
     return ReportingTarget(url, known.auth_token) if known and url else None
 
 
-async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> Monitor:
+async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) -> SavedMonitor:
     """Replace its key or token; the old one is invalid from now on.
 
     Raises NotFound; Invalid for a monitor that does not receive reports.
     """
 
-    async def work(tx: Tx) -> Monitor:
+    async def work(tx: Tx) -> SavedMonitor:
         before = _reporting(await table.lock(tx, team_id, id_))
         kind = _renewed(load(before.type, whole_config(means.keyring, before)))
         written = columns(means.keyring, (team_id, id_), settings_of(before), kind)
@@ -85,7 +93,7 @@ async def rotate(means: ServiceContext, team_id: int, id_: UUID, now: datetime) 
         await receivers.keep_changed(tx, after, kind, now)
         await record(tx, means.who, "rotate-key", after)
         await events.append_all(tx, [event_writer.change(EventKind.MONITOR_UPDATED, after, now)], now)
-        return after
+        return SavedMonitor(after, kind, [])
 
     return await giving_way(means.db, work)
 

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import structlog
 
 from collector.events.core.events import Fact
+from collector.events.core.timeline import TimelineType
 from collector.events.storage import timeline
 from collector.notifications.channels import Channel, load
 from collector.notifications.channels.message import Message, Sent
@@ -278,7 +279,7 @@ async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) ->
         timeline.NewTimelineEntry(
             team_id=one.team_id,
             incident_id=one.incident_id,
-            type="notification_failed",
+            type=TimelineType.NOTIFICATION_FAILED,
             details=f"{one.event_kind} did not reach {one.channel_name}: {error}",
         )
         for one, error in failed

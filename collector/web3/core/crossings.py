@@ -48,10 +48,10 @@ def single(log: Mapping[str, Any], told_at: datetime) -> NotifiedCrossing:
     alert = log.get("alert")
     if isinstance(alert, Mapping):
         return _crossing(_text(alert.get("type")) or EVENT, alert, told_at, single=True)
-    said = f"{_text(log.get('name')) or EVENT}({one_line(arguments(log.get('args')))})"
+    message = f"{_text(log.get('name')) or EVENT}({one_line(arguments(log.get('args')))})"
     if transaction := _text(log.get("transactionHash")):
-        said += f" in transaction {transaction}"
-    return NotifiedCrossing(EVENT, told_at, single=True, message=said)
+        message += f" in transaction {transaction}"
+    return NotifiedCrossing(EVENT, told_at, single=True, message=message)
 
 
 def window(interval_s: int) -> timedelta:
@@ -59,16 +59,21 @@ def window(interval_s: int) -> timedelta:
     return max(2 * timedelta(seconds=interval_s), _SHORTEST)
 
 
-def ends_at(found: Sequence[NotifiedCrossing], interval_s: int) -> datetime | None:
-    """When the last of *found* stops keeping an alert open; None if empty or a threshold is crossed."""
-    if not found or not all(one.single for one in found):
+def ends_at(crossings: Sequence[NotifiedCrossing], interval_s: int) -> datetime | None:
+    """When the last of *crossings* stops keeping an alert open; None if empty or a threshold is crossed."""
+    if not crossings or not all(crossing.single for crossing in crossings):
         return None
-    return max(one.told_at for one in found) + window(interval_s)
+    return max(crossing.told_at for crossing in crossings) + window(interval_s)
 
 
-def said(found: Sequence[NotifiedCrossing]) -> str:
+def summary(crossings: Sequence[NotifiedCrossing]) -> str:
     """The crossed thresholds, then the single events, newest first."""
-    words = [one.words for one in sorted(found, key=lambda one: (not one.single, one.told_at), reverse=True)]
+    words = [
+        crossing.words
+        for crossing in sorted(
+            crossings, key=lambda crossing: (not crossing.single, crossing.told_at), reverse=True
+        )
+    ]
     more = len(words) - _MOST_SAID
     return "; ".join(words[:_MOST_SAID]) + (f"; and {more} more" if more > 0 else "")
 
@@ -87,10 +92,10 @@ def _crossing(key: str, data: Mapping[str, Any], told_at: datetime, *, single: b
 def _number(value: Any) -> float | None:
     """The float nearest to a decimal text."""
     try:
-        found = float(value) if isinstance(value, str | int | float) else None
+        number = float(value) if isinstance(value, str | int | float) else None
     except (ValueError, OverflowError):
         return None
-    return found if found is not None and isfinite(found) else None
+    return number if number is not None and isfinite(number) else None
 
 
 def _text(value: Any) -> str:

@@ -24,18 +24,18 @@ def crossing(
     monitor: Mapping[str, Any], sub_type: str, type_: str, alert: ChainAlert, *, over: bool, now: datetime
 ) -> dict[str, Any]:
     """Build the event of a crossed threshold or its end (*over*); unknown values are null."""
-    said = alert.data
+    data = alert.data
     if over:
         # Without a recovery from the probe the threshold was removed, or is no longer checked.
-        gone = {"threshold": said.get("threshold"), "unit": said.get("unit")}
-        said = alert.recovery or {**gone, "message": f"{type_} is not watched any more"}
+        gone = {"threshold": data.get("threshold"), "unit": data.get("unit")}
+        data = alert.recovery or {**gone, "message": f"{type_} is not watched any more"}
     shown = f"{type_}_recovered" if over else type_
     if sub_type == _GAS:
         alert_part = {
             "type": shown,
-            "currentGwei": _number(said.get("current")),
-            "thresholdGwei": _number(said.get("threshold")),
-            "message": said.get("message", shown),
+            "currentGwei": _number(data.get("current")),
+            "thresholdGwei": _number(data.get("threshold")),
+            "message": data.get("message", shown),
         }
         return {
             "event": EventKind.WEB3_GAS,
@@ -47,7 +47,7 @@ def crossing(
         "event": EventKind.WEB3_ALERT,
         "timestamp": iso(now),
         "monitor": dict(monitor),
-        "alert": _alert(shown, sub_type, said),
+        "alert": _alert(shown, sub_type, data),
     }
 
 
@@ -69,14 +69,14 @@ def log(
     return {"event": EventKind.WEB3_ALERT, **head, "alert": alert_part, "log": shown}
 
 
-def _alert(type_: str, sub_type: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def _alert(type_: str, sub_type: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": type_,
         "subType": sub_type,
-        "current": said.get("current"),
-        "threshold": said.get("threshold"),
-        "unit": said.get("unit"),
-        "message": said.get("message", type_),
+        "current": data.get("current"),
+        "threshold": data.get("threshold"),
+        "unit": data.get("unit"),
+        "message": data.get("message", type_),
     }
 
 

@@ -91,20 +91,20 @@ def line(state: bytes | None) -> ChainReading | None:
     if not isinstance(id_, str) or type(first) is not int:
         return None
     forks = rest[2] if len(rest) > 2 and type(rest[2]) is int else 0
-    return ChainReading(id_, first, forks, _overs(more.get("over")))
+    return ChainReading(id_, first, forks, _reread(more.get("over")))
 
 
-def _overs(said: Any) -> tuple[RereadBlocks, ...]:
-    """The latest valid entries of *said*."""
+def _reread(listed: Any) -> tuple[RereadBlocks, ...]:
+    """The latest valid entries of *listed*."""
     shape = (str, int, int, int)
     return tuple(
-        RereadBlocks(*one)
-        for one in (said[-_MOST_OVER:] if isinstance(said, list) else ())
-        if isinstance(one, list) and tuple(map(type, one)) == shape
+        RereadBlocks(*entry)
+        for entry in (listed[-_MOST_OVER:] if isinstance(listed, list) else ())
+        if isinstance(entry, list) and tuple(map(type, entry)) == shape
     )
 
 
-def found_again(late: ChainReading | None, kept: ChainReading | None, block: int) -> bool:
+def is_covered(late: ChainReading | None, kept: ChainReading | None, block: int) -> bool:
     """Whether *kept*, the current reading, covers *block* itself, so that the *late* finding is redundant.
 
     *late*: the reading of the finding: another one, or the same before a fork.
@@ -117,11 +117,12 @@ def found_again(late: ChainReading | None, kept: ChainReading | None, block: int
         if late is None:
             return False
     return any(
-        one.line == late.id and late.forks < one.nth and one.first <= block <= one.last for one in kept.over
+        blocks.line == late.id and late.forks < blocks.nth and blocks.first <= block <= blocks.last
+        for blocks in kept.over
     )
 
 
-def not_found_again(late: ChainReading | None, kept: ChainReading | None, gone: Gone) -> Gone | None:
+def uncovered(late: ChainReading | None, kept: ChainReading | None, gone: Gone) -> Gone | None:
     """The part of *gone*, reported *late* by a former assignee, that the *kept* reading does not cover.
 
     The new reading covers no blocks before its start, and no forks that the line had met before.
@@ -134,7 +135,7 @@ def not_found_again(late: ChainReading | None, kept: ChainReading | None, gone: 
     return replace(gone, last=last) if gone.first <= last else None
 
 
-def one_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
+def same_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
     """Whether both belong to the same line, so that *kept* includes every change to *late* findings."""
     return late is not None and kept is not None and late.id == kept.id
 
@@ -153,15 +154,15 @@ def read(finding: Finding) -> ThresholdCrossing | FoundLog | Gone:
 
 def _log(finding: Finding) -> FoundLog:
     _demand(_LOG.fullmatch(finding.key), "key")
-    said = _object(finding.data)
-    block = _number(said.get("blockNumber"), _BIG)
-    index = None if said.get("logIndex") is None else _number(said["logIndex"], _INT)
-    block_hash = _hash(said.get("blockHash"))
-    args, fault = _arguments(said, len(finding.data))
+    data = _object(finding.data)
+    block = _number(data.get("blockNumber"), _BIG)
+    index = None if data.get("logIndex") is None else _number(data["logIndex"], _INT)
+    block_hash = _hash(data.get("blockHash"))
+    args, fault = _arguments(data, len(finding.data))
     shown = {
-        "name": _text(said.get("name"), _MOST_NAME),
+        "name": _text(data.get("name"), _MOST_NAME),
         "args": args,
-        "address": _text(said.get("address"), _MOST_NAME) or None,
+        "address": _text(data.get("address"), _MOST_NAME) or None,
         "transactionHash": finding.key.partition(":")[0],
         "blockNumber": block,
         "blockHash": block_hash,
@@ -169,7 +170,7 @@ def _log(finding: Finding) -> FoundLog:
     }
     if fault:
         shown["error"] = fault
-    alert = said.get("alert")
+    alert = data.get("alert")
     if isinstance(alert, dict):
         type_ = _text(alert.get("type"), _MOST_NAME)
         _demand(_ALERT.fullmatch(type_), "alert")
@@ -177,11 +178,11 @@ def _log(finding: Finding) -> FoundLog:
     return FoundLog(finding.key, block, index, block_hash, shown)
 
 
-def _gone(said: Mapping[str, Any]) -> Gone:
+def _gone(data: Mapping[str, Any]) -> Gone:
     first, last, hashes = (
-        _number(said.get("first"), _BIG),
-        _number(said.get("last"), _BIG),
-        said.get("hashes"),
+        _number(data.get("first"), _BIG),
+        _number(data.get("last"), _BIG),
+        data.get("hashes"),
     )
     if not isinstance(hashes, dict) or first > last:
         raise Unreadable("range")
@@ -189,37 +190,37 @@ def _gone(said: Mapping[str, Any]) -> Gone:
     return Gone(first, last, {number: _hash(hash_) for number, hash_ in hashes.items()})
 
 
-def _arguments(said: Mapping[str, Any], size: int) -> tuple[Any, str]:
+def _arguments(data: Mapping[str, Any], size: int) -> tuple[Any, str]:
     """The arguments, and an error if they are too large: the event counts anyway."""
-    fault = _text(said.get("error"), _MOST_WORDS)
+    fault = _text(data.get("error"), _MOST_WORDS)
     if size > _MOST_BYTES:
         return {}, "its arguments are too large to be kept"
     try:
-        return _kept(said.get("args", {}), _MOST_DEPTH), fault
+        return _kept(data.get("args", {}), _MOST_DEPTH), fault
     except Unreadable:
         return {}, "its arguments are nested too deeply to be kept"
 
 
-def _measured(said: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(data: Mapping[str, Any]) -> dict[str, Any]:
     """The valid parts of a measurement; possibly none."""
     shown = {}
     for name in ("current", "threshold"):
-        value = said.get(name)
+        value = data.get(name)
         if isinstance(value, str) and _AMOUNT.fullmatch(value):
             shown[name] = value
     for name, most in (("unit", 32), ("message", _MOST_WORDS)):
-        if text := _text(said.get(name), most):
+        if text := _text(data.get(name), most):
             shown[name] = text
     return shown
 
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        said = orjson.loads(data or b"{}")
+        value = orjson.loads(data or b"{}")
     except ValueError as error:
         raise Unreadable("json") from error
-    _demand(isinstance(said, dict), "json")
-    return dict(said)
+    _demand(isinstance(value, dict), "json")
+    return dict(value)
 
 
 def _kept(value: Any, depth: int) -> Any:
@@ -230,8 +231,8 @@ def _kept(value: Any, depth: int) -> Any:
         return value
     _demand(depth > 0, "nested too deeply")
     if isinstance(value, dict):
-        return {name.replace("\0", "\ufffd"): _kept(one, depth - 1) for name, one in value.items()}
-    return [_kept(one, depth - 1) for one in value]
+        return {name.replace("\0", "\ufffd"): _kept(part, depth - 1) for name, part in value.items()}
+    return [_kept(part, depth - 1) for part in value]
 
 
 def _text(value: Any, most: int) -> str:

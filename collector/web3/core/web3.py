@@ -53,7 +53,7 @@ def recovered(before: ChainAlert | None, location: int, data: Mapping[str, Any])
     """The alert after a check found it no longer crossed; it recovers with its last location."""
     if before is None or location not in before.locations:
         return before
-    left = tuple(one for one in before.locations if one != location)
+    left = tuple(other for other in before.locations if other != location)
     return replace(before, locations=left, recovery=None if left else data)
 
 

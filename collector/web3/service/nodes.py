@@ -36,8 +36,8 @@ class _Place:
         return chain_or_any(self.chain).id
 
     def own(self) -> list[str]:
-        said = self.fields.get("rpcUrl")
-        return list(dict.fromkeys([said] if isinstance(said, str) else said or ()))
+        urls = self.fields.get("rpcUrl")
+        return list(dict.fromkeys([urls] if isinstance(urls, str) else urls or ()))
 
     def readable(self, bad: Collection[str], nodes: Nodes) -> bool:
         """Whether its nodes are known despite *bad* fields; the chain matters only if there are *nodes*."""
@@ -52,21 +52,23 @@ class _Place:
 
 def faults(type_: str, config: Mapping[str, Any], bad: Collection[str], nodes: Nodes) -> dict[str, str]:
     """Errors: no node, or too few for the quorum, as far as *config* is readable despite its *bad* paths."""
-    found: dict[str, str] = {}
+    errors: dict[str, str] = {}
     if type_ not in WEB3:
-        return found
+        return errors
     quorum = config.get("rpcQuorum") or 1
     for place in _places(config):
         if not place.readable(bad, nodes):
             continue
         given = place.given(nodes)
         if not given and place.chain is not None and place.chain_field not in bad and _is_any(place):
-            found[place.chain_field] = NO_CHAIN
+            errors[place.chain_field] = NO_CHAIN
         elif not given and type_ not in _WITHOUT_NODE:
-            found[f"{place.prefix}rpcUrl"] = f"rpcUrl is required: there is no node for {_named(place.chain)}"
+            errors[f"{place.prefix}rpcUrl"] = (
+                f"rpcUrl is required: there is no node for {_named(place.chain)}"
+            )
         elif given and "rpcQuorum" not in bad and int(quorum) > len(given):
-            found["rpcQuorum"] = f"must be at most {len(given)}: there are no more nodes"
-    return found
+            errors["rpcQuorum"] = f"must be at most {len(given)}: there are no more nodes"
+    return errors
 
 
 def warnings(type_: str, config: Mapping[str, Any], nodes: Nodes) -> list[str]:

@@ -35,13 +35,11 @@ async def logs(
     if effective(monitor.type, monitor.config) not in _WITH_LOGS or not shown:
         return shown, {}
     async with db.connection() as tx:
-        found = await web3.logs_between(
-            tx, monitor.team_id, monitor.id, shown[-1].ts, shown[0].ts, _MOST_LOGS
-        )
-    if len(found) == _MOST_LOGS:
-        whole = [one for one in shown if one.ts > found[-1].found_at]
-        shown = whole or [one for one in shown if one.ts == shown[0].ts]
+        kept = await web3.logs_between(tx, monitor.team_id, monitor.id, shown[-1].ts, shown[0].ts, _MOST_LOGS)
+    if len(kept) == _MOST_LOGS:
+        whole = [result for result in shown if result.ts > kept[-1].found_at]
+        shown = whole or [result for result in shown if result.ts == shown[0].ts]
     by_result = defaultdict(list)
-    for log in found:
+    for log in kept:
         by_result[log.found_at, log.location].append(log)
-    return shown, {one.cursor: by_result.pop((one.ts, one.name), []) for one in shown}
+    return shown, {result.cursor: by_result.pop((result.ts, result.name), []) for result in shown}

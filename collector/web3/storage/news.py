@@ -136,10 +136,10 @@ async def mark_announced(tx: Tx, announced: Sequence[UnannouncedLog], now: datet
         FROM unnest($1::int[], $2::uuid[], $3::text[], $4::boolean[]) AS u (team_id, monitor_id, key, removed)
         WHERE l.team_id = u.team_id AND l.monitor_id = u.monitor_id AND l.key = u.key
         """,
-        [one.team_id for one in announced],
-        [one.monitor_id for one in announced],
-        [one.key for one in announced],
-        [one.removed for one in announced],
+        [log.team_id for log in announced],
+        [log.monitor_id for log in announced],
+        [log.key for log in announced],
+        [log.removed for log in announced],
         now,
     )
 

@@ -58,7 +58,7 @@ async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[Raised]:
 
 async def raised_and_announced(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
     """The announced crossed thresholds of these monitors, given by team and id."""
-    return [one for one in await _raised(tx, monitors) if one.told_at is not None]
+    return [alert for alert in await _raised(tx, monitors) if alert.told_at is not None]
 
 
 async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:

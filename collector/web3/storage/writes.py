@@ -121,7 +121,7 @@ class ObservedLog:
     stands: bool = False
 
 
-async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
+async def add_logs(tx: Tx, observed: Sequence[ObservedLog]) -> None:
     """Store logs with unique keys; an existing log may have moved to another block.
 
     A retracted log is restored if it is in another block, or by the location that retracted it: others may
@@ -147,14 +147,14 @@ async def add_logs(tx: Tx, found: Sequence[ObservedLog]) -> None:
             l.removed_at IS NULL OR l.block_hash <> excluded.block_hash OR l.removed_by = excluded.location
         )
         """,
-        *_columns([(one.owner.team_id, one.owner.id, one.log.key) for one in found]),
-        [one.log.block for one in found],
-        [one.log.index for one in found],
-        [one.log.block_hash for one in found],
-        [one.at for one in found],
-        [one.location for one in found],
-        [one.log.data for one in found],
-        [one.stands for one in found],
+        *_columns([(each.owner.team_id, each.owner.id, each.log.key) for each in observed]),
+        [each.log.block for each in observed],
+        [each.log.index for each in observed],
+        [each.log.block_hash for each in observed],
+        [each.at for each in observed],
+        [each.location for each in observed],
+        [each.log.data for each in observed],
+        [each.stands for each in observed],
     )
 
 
@@ -181,13 +181,13 @@ async def take_back(tx: Tx, taken: Sequence[RetractedLog], now: datetime) -> Non
             AND l.removed_at IS NULL AND l.said_at <= u.at
             AND l.block_hash IS DISTINCT FROM u.hashes ->> l.block::text
         """,
-        [one.owner.team_id for one in taken],
-        [one.owner.id for one in taken],
-        [one.gone.first for one in taken],
-        [one.gone.last for one in taken],
-        [one.gone.hashes for one in taken],
-        [one.at for one in taken],
-        [one.location for one in taken],
+        [each.owner.team_id for each in taken],
+        [each.owner.id for each in taken],
+        [each.gone.first for each in taken],
+        [each.gone.last for each in taken],
+        [each.gone.hashes for each in taken],
+        [each.at for each in taken],
+        [each.location for each in taken],
         now,
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from collector.alerts.core.conditions import CONSECUTIVE, DOWN, LocationChecks, RuleFacts, fires, of_web3
 from collector.alerts.core.rule_fields import Conditions
-from collector.web3.core.crossings import NotifiedCrossing, ends_at, said, single, threshold, window
+from collector.web3.core.crossings import NotifiedCrossing, ends_at, single, summary, threshold, window
 from shared.clock import EPOCH
 
 SECOND = timedelta(seconds=1)
@@ -58,8 +58,8 @@ def test_a_reason_says_what_was_measured_and_all_that_is_crossed() -> None:
 
 def test_what_is_crossed_is_said_before_what_happened_and_not_without_end() -> None:
     many = [NotifiedCrossing(f"key_{n}", EPOCH + n * SECOND) for n in range(9)]
-    assert said([PAID, HIGH]) == "high_gas: gas costs 251.3 gwei; event: Paid"
-    assert said(many) == "key_8; key_7; key_6; key_5; key_4; and 4 more"
+    assert summary([PAID, HIGH]) == "high_gas: gas costs 251.3 gwei; event: Paid"
+    assert summary(many) == "key_8; key_7; key_6; key_5; key_4; and 4 more"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from collector.web3.core.findings import ChainReading, Gone, RereadBlocks, found_again, line, not_found_again
+from collector.web3.core.findings import ChainReading, Gone, RereadBlocks, is_covered, line, uncovered
 
 MINE, OTHER = ChainReading("mine", 7), ChainReading("other", 9)
 
@@ -53,12 +53,12 @@ def test_of_what_is_no_line_nothing_is_read(state: bytes | None) -> None:
 
 
 def test_what_comes_late_is_told_by_who_goes_on_unless_it_is_of_its_own_or_nobody_says() -> None:
-    assert found_again(OTHER, MINE, 7)
-    assert found_again(None, MINE, 7)
-    assert not found_again(OTHER, MINE, 6)
-    assert not found_again(None, MINE, 6)
-    assert not found_again(MINE, MINE, 7)
-    assert not found_again(OTHER, None, 7)
+    assert is_covered(OTHER, MINE, 7)
+    assert is_covered(None, MINE, 7)
+    assert not is_covered(OTHER, MINE, 6)
+    assert not is_covered(None, MINE, 6)
+    assert not is_covered(MINE, MINE, 7)
+    assert not is_covered(OTHER, None, 7)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
     late: ChainReading, block: int, again: bool
 ) -> None:
     over = (RereadBlocks("old", 3, 4, 6), RereadBlocks("mine", 1, 10, 12), RereadBlocks("mine", 2, 12, 12))
-    assert found_again(late, ChainReading("mine", 7, 2, over), block) is again
+    assert is_covered(late, ChainReading("mine", 7, 2, over), block) is again
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
 def test_what_a_fork_undid_counts_late_where_who_goes_on_does_not_say_it(
     late: ChainReading | None, kept: ChainReading | None, last: int | None
 ) -> None:
-    left = not_found_again(late, kept, Gone(4, 8, {"5": "0x"}))
+    left = uncovered(late, kept, Gone(4, 8, {"5": "0x"}))
     assert left == (None if last is None else Gone(4, last, {"5": "0x"}))
