@@ -41,11 +41,11 @@ FAST: Final = {
 }
 MEMORY: Final = Path("/dev/shm")
 _TESTS: Final = Path(__file__).parent
-# Folders, at any depth: their tests execute SQL first; their tests start a whole product or a browser.
-_SQL_FIRST: Final = frozenset({"ingest", "jobs", "service", "storage"})
+# Folders, at any depth: their tests need a database; their tests start a whole product or a browser.
+_STORED: Final = frozenset({"ingest", "jobs", "service", "storage"})
 _WHOLE: Final = frozenset({"browser", "e2e", "faults", "senders"})
 # Nearly no test of these folders is fast, and to import them takes longer than to run all that are.
-_NOT_FAST: Final = _SQL_FIRST | _WHOLE | {"api"}
+_NOT_FAST: Final = _STORED | _WHOLE | {"api"}
 # What a test makes stays in the two young generations until its end, where they alone are collected. To look
 # through all that earlier tests left takes 0.1 s, and is done after so many tests.
 _THRESHOLDS: Final = (50_000, 1_000, 1_000)
@@ -255,7 +255,7 @@ def _mark(item: pytest.Item) -> None:
     folders = set(item.path.relative_to(_TESTS).parts[:-1]) if item.path.is_relative_to(_TESTS) else set()
     if "server_url" in fixtures:
         item.add_marker(pytest.mark.database)
-        if folders & _SQL_FIRST:
+        if "storage" in folders:
             item.add_marker(pytest.mark.oldest)
     if folders & _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
@@ -267,11 +267,14 @@ def _mark(item: pytest.Item) -> None:
 
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Slow ones evenly among the first nine tenths of the others: a worker is handed hundreds in a row."""
+    """Slow ones evenly among the first two thirds of the others: a worker is handed hundreds in a row.
+
+    What is left then is quick and handed out in ever smaller parts, so that all workers end together.
+    """
     spread = [item for item in items if not item.get_closest_marker("slow")]
     slow = (item for item in items if item.get_closest_marker("slow"))
     units = [list(unit) for _, unit in groupby(slow, key=_unit)]
-    ahead = [len(spread) * 9 * turn // (10 * len(units)) for turn in range(len(units))]
+    ahead = [len(spread) * 2 * turn // (3 * len(units)) for turn in range(len(units))]
     for place, unit in reversed(list(zip(ahead, units, strict=True))):
         spread[place:place] = unit
     return spread

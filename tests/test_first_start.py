@@ -20,8 +20,6 @@ from shared.tokens import new_token
 from tests.ports import free_port
 from tests.probes.ground import fetch
 
-pytestmark = pytest.mark.oldest
-
 
 def settings_of(directory: Path, **variables: str) -> CollectorSettings:
     named = {f"TOCSIN_{name}": value for name, value in variables.items()}
@@ -130,6 +128,7 @@ async def test_the_way_in_is_the_same_until_it_is_used_and_its_file_goes_with_it
     assert await first_start.way_in(db, settings, utc_now()) is None
 
 
+@pytest.mark.oldest
 async def test_a_link_that_ran_out_is_made_anew_and_one_that_is_elsewhere_is_left_alone(
     db: Db, tmp_path: Path
 ) -> None:
@@ -146,6 +145,7 @@ async def test_a_link_that_ran_out_is_made_anew_and_one_that_is_elsewhere_is_lef
     assert later.link not in {None, first.link}
 
 
+@pytest.mark.oldest
 async def test_an_operator_who_names_nobody_gets_the_link_of_the_first_admin(db: Db, tmp_path: Path) -> None:
     made = await start(db, tmp_path)
     assert made is not None

@@ -1,5 +1,7 @@
 """The OpenAPI document as the routes make it, without a server."""
 
+import json
+from functools import cache
 from typing import Any
 
 from collector.http.auth import NEEDS
@@ -19,7 +21,14 @@ class App(dict[Any, Any]):
 
 
 def described() -> dict[str, Any]:
-    """The document."""
+    """The document: a copy of its own for each caller."""
+    document: dict[str, Any] = json.loads(_text())
+    return document
+
+
+@cache
+def _text() -> str:
+    # It takes most of a second to make, and is the same for every test.
     app = App()
     register(app)  # type: ignore[arg-type]
-    return build(app[NEEDS], PUBLIC_URL)
+    return json.dumps(build(app[NEEDS], PUBLIC_URL))

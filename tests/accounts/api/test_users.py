@@ -14,7 +14,7 @@ from shared import ids
 from shared.errors import Invalid, NotFound
 from tests.http.client import Api
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 NEW = {"email": "new@example.com", "name": "New", "role": "editor"}
 

@@ -21,7 +21,7 @@ from shared.clock import utc_now
 from shared.errors import NotFound
 from shared.tokens import new_key
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 KEY = new_key()
 CREATE = ("token", "create", "--name", "robot", "--permission")

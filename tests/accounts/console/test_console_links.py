@@ -21,7 +21,7 @@ from tests.console.client import PASSWORD, Console, served, visiting
 from tests.console.fixtures import PUBLIC_URL
 from tests.mailbox import mailbox
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 NEW = {"password": "another long password", "again": "another long password"}
 # A guess that costs no hash.
@@ -255,6 +255,7 @@ async def test_who_forgot_the_password_gets_a_link_by_mail_and_strangers_get_non
         await transport.close()
 
 
+@pytest.mark.oldest
 async def test_who_asks_in_another_s_name_ends_no_link_that_is_on_its_way(console: Console) -> None:
     user, db = await console.person("viewer", "known@example.com"), console.api.context.db
     secrets = []

@@ -21,7 +21,7 @@ from tests.console.fixtures import PUBLIC_URL
 from tests.http.client import Api
 from tests.probe.net.nameserver import NXDOMAIN, name_server
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 
 @pytest.fixture
@@ -79,6 +79,7 @@ async def test_an_address_in_other_letters_is_the_same(console: Console, idp: Id
     assert (await sign_in(console, idp)).path == "/"
 
 
+@pytest.mark.oldest
 async def test_an_invitation_is_taken_up_by_coming_in(console: Console, idp: Idp) -> None:
     admin = await console.person("admin")
     told = await users.invite(
@@ -227,6 +228,7 @@ async def test_another_issuer_in_the_answer_is_refused(console: Console, idp: Id
     assert (await come_back(console, {**query, "iss": "https://evil.example.com"})).status == 403
 
 
+@pytest.mark.oldest
 async def test_the_address_may_stand_in_what_the_provider_tells_when_asked(
     console: Console, idp: Idp
 ) -> None:

@@ -10,8 +10,6 @@ from collector.platform.access import Permission
 from shared import ids
 from tests.console.client import PASSWORD, Console, visiting
 
-pytestmark = pytest.mark.oldest
-
 
 async def test_who_is_not_signed_in_is_sent_to_the_door_and_back(console: Console) -> None:
     page = await console.get("/settings/tokens?page=2")
@@ -70,6 +68,7 @@ async def test_a_session_ends_when_it_is_left_alone_or_too_old(console: Console,
     assert (await console.get("/")).path == "/sign-in"
 
 
+@pytest.mark.oldest
 async def test_a_session_in_use_stays_but_not_for_ever(console: Console) -> None:
     await console.sign_in()
 

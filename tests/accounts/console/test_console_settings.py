@@ -13,8 +13,6 @@ from shared.ids import uuid7
 from tests.console.client import Console
 from tests.http.route_table import MAKERS
 
-pytestmark = pytest.mark.oldest
-
 TOKEN = re.compile(r"tocsin_[0-9A-Za-z]{40}")
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
@@ -192,6 +190,7 @@ async def test_the_audit_log_tells_who_did_what_here_and_is_filtered(console: Co
     assert (await console.get("/settings/audit-log?page=999999&actor=%00")).status in (200, 400)
 
 
+@pytest.mark.oldest
 async def test_about_tells_versions_health_and_size(console: Console) -> None:
     await signed_in(console, "/settings/about")
 
@@ -236,6 +235,7 @@ async def test_nobody_ends_somebody_else_s_session(console: Console) -> None:
     assert (await console.get("/", headers={"Cookie": f"tocsin_session={cookie}"})).path == "/"
 
 
+@pytest.mark.oldest
 async def test_what_people_typed_is_text_on_every_page(console: Console) -> None:
     await signed_in(console, "/settings/team")
     await console.post("/settings/team", {"name": HOSTILE})

@@ -9,8 +9,6 @@ from tests.http.client import Api
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import STALE, first, named
 
-pytestmark = pytest.mark.oldest
-
 LOAD = named("load", host="a")
 HIGH = {"metric": "load", "op": "gt", "value": 4, "for": 120}
 
@@ -29,6 +27,7 @@ async def bring(metrics: Metrics, id_: str, value: float, after_s: int = 60) -> 
     return str((await metrics.get(id_))["status"])
 
 
+@pytest.mark.oldest
 async def test_what_holds_for_long_enough_takes_it_down_until_it_ends(metrics: Metrics) -> None:
     id_ = await metrics.make(conditions=[HIGH])
 

@@ -71,6 +71,7 @@ async def test_a_webhook_hears_what_it_hears_without_rules_and_nothing_beside(db
     assert await ground.sent() == [("hook", "monitor.down"), ("hook", "monitor.up")]
 
 
+@pytest.mark.oldest
 async def test_a_webhook_hears_of_other_reasons_by_the_rule(db: Db) -> None:
     ground = await make_alerting(db)
     hook = await ground.channel("hook", "webhook")
@@ -176,6 +177,7 @@ async def test_steps_are_taken_until_somebody_acknowledges(db: Db) -> None:
     assert {("chat", RECOVERED), ("boss", RECOVERED), ("hook", RECOVERED)} <= set(await ground.sent())
 
 
+@pytest.mark.oldest
 async def test_a_paging_service_hears_that_somebody_has_taken_it_on(db: Db) -> None:
     ground = await make_alerting(db)
     names = {"chat": "slack", "pager": "pagerduty", "bystander": "pagerduty"}
@@ -297,6 +299,7 @@ async def test_an_alert_that_was_ended_by_hand_fires_again_only_when_it_persists
     assert await ground.sent() == [("chat", FIRED), ("chat", RECOVERED), ("chat", FIRED)]
 
 
+@pytest.mark.oldest
 async def test_one_that_cannot_be_looked_at_does_not_hold_up_the_others(db: Db) -> None:
     ground = await make_alerting(db, monitors=2)
     await ground.rule(channels=[await ground.channel("chat")])
@@ -351,6 +354,7 @@ async def test_an_availability_is_judged_at_the_tenth_check_though_that_one_is_g
     assert await ground.world.value("SELECT count(*) FROM alert_marks") == 0
 
 
+@pytest.mark.oldest
 async def test_an_error_rate_is_judged_at_the_fifth_check_though_that_one_is_good(db: Db) -> None:
     ground = await make_alerting(db)
     await ground.rule(channels=[await ground.channel("chat")], conditions={"errorRatePercent": 20})

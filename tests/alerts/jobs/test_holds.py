@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from collector.alerts.service.followers import FOLLOWERS
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
 from collector.incidents.storage import monitor_incidents
@@ -138,6 +140,7 @@ async def test_a_resume_over_the_same_incident_is_no_reopening(db: Db) -> None:
     assert await ground.sent() == [FIRED, FIRED]  # as it was due
 
 
+@pytest.mark.oldest
 async def test_who_has_taken_it_on_is_not_told_again_after_a_pause(db: Db) -> None:
     ground = await ruled(db)
     await go_down(ground)
@@ -254,6 +257,7 @@ async def test_a_child_of_one_that_is_down_tells_nothing_until_the_parent_is_up(
     assert {alert["monitor_id"] for alert in await ground.alerts()} == set(ground.world.ids.values())
 
 
+@pytest.mark.oldest
 async def test_a_monitor_that_is_deleted_is_over_for_those_who_were_told(db: Db) -> None:
     ground = await ruled(db)
     await go_down(ground)

@@ -246,6 +246,7 @@ async def test_a_new_rule_hears_of_what_is_crossed_and_not_of_what_happened_befo
     assert payload["alert"]["message"] == f"high_gas: {GAS['message']}"
 
 
+@pytest.mark.oldest
 async def test_what_was_resolved_by_hand_stays_so_for_a_while_and_new_trouble_does_not(db: Db) -> None:
     ground = await watched(db)
     await ground.rule(channels=[await ground.channel("chat")])

@@ -4,8 +4,6 @@ import pytest
 
 from tests.console.client import Console
 
-pytestmark = pytest.mark.oldest
-
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 

@@ -10,8 +10,6 @@ from tests.console.client import Console
 from tests.console.drawn import as_drawn
 from tests.probes.ground import make_monitors
 
-pytestmark = pytest.mark.oldest
-
 RULES, WINDOWS, CHANNELS = "/alerting/rules", "/alerting/maintenance", "/alerting/channels"
 MANY = 60
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
@@ -76,6 +74,7 @@ async def test_one_of_many_is_found_by_its_name_and_what_was_ticked_stays_at_the
     assert len(offered(page.text, name)) == 52
 
 
+@pytest.mark.oldest
 async def test_a_rule_is_made_and_changed_for_what_was_found(console: Console) -> None:
     shop, till = await monitor(console, "shop"), await monitor(console, "till")
     await crowd(console)

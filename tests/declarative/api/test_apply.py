@@ -10,8 +10,6 @@ from shared.kinds import TYPES
 from tests.http.client import Api
 from tests.monitors.declared import CHANNELS, CONFIGS, SECRET, everything
 
-pytestmark = pytest.mark.oldest
-
 SHOP: dict[str, Any] = {
     "name": "Shop",
     "key": "shop",
@@ -80,6 +78,7 @@ async def test_everything_is_made_and_a_second_time_nothing_is_written(api: Api)
     assert rule["monitors"] == [monitors["Of type http"]["id"], monitors["Of type tcp"]["id"]]
 
 
+@pytest.mark.oldest
 async def test_what_a_team_has_is_said_without_secrets_and_applied_without_effect(api: Api) -> None:
     await applied(api, **everything())
     answer = await (await api.allowed(Permission.READ_ONLY)).get("/v1/export")
@@ -191,6 +190,7 @@ async def test_a_key_outlives_every_name(api: Api) -> None:
     assert {name: one["id"] for name, one in (await there(api)).items()} == {"Boutique": before}
 
 
+@pytest.mark.oldest
 async def test_only_what_files_made_is_pruned_and_only_when_asked(api: Api) -> None:
     await api.post("/v1/monitors", {**DATABASE, "name": "By hand"})
     await applied(api, monitors=[SHOP, DATABASE], rules=[{"name": "R", "monitors": ["db"]}])
@@ -278,6 +278,7 @@ async def test_the_same_key_again_is_answered_and_not_applied_again(api: Api) ->
     assert len(await there(api)) == 1
 
 
+@pytest.mark.oldest
 async def test_monitors_may_change_who_depends_on_whom_but_not_in_a_circle(api: Api) -> None:
     await applied(api, monitors=[{**SHOP, "dependsOn": ["db"]}, DATABASE])
     answer = await applied(api, monitors=[SHOP, {**DATABASE, "dependsOn": ["shop"]}])
@@ -301,6 +302,7 @@ async def test_what_is_not_declared_can_be_named_unless_it_is_about_to_go(api: A
     assert faults == {"rules[0].monitors[0]": "shop is not declared any more and would be deleted"}
 
 
+@pytest.mark.oldest
 async def test_a_component_that_keeps_its_name_stays_the_same_one(api: Api) -> None:
     page = {"name": "P", "components": [{"name": "A"}, {"name": "B"}, {"name": "C"}]}
     await applied(api, statusPages=[page])
@@ -417,6 +419,7 @@ async def test_a_set_has_a_name(api: Api, name: object) -> None:
     assert list(await refused(api, monitors=[SHOP], set=name)) == ["set"]
 
 
+@pytest.mark.oldest
 async def test_a_location_that_no_probe_serves_is_warned_about_when_planned_made_and_changed(
     api: Api,
 ) -> None:

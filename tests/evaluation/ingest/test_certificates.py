@@ -80,6 +80,7 @@ async def test_a_check_that_fails_otherwise_now_and_then_changes_nothing(db: Db)
     assert (await severities(world), await changes(world)) == (["medium"], [])
 
 
+@pytest.mark.oldest
 async def test_a_severity_that_somebody_set_stays(db: Db) -> None:
     world = await of_certificates(await make_world(db))
     await submit(world, near(world, count=3))

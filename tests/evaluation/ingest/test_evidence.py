@@ -114,6 +114,7 @@ async def test_evidence_beside_a_good_result_is_passed_over(db: Db) -> None:
     assert await world.value("SELECT count(*) FROM failures") == 0
 
 
+@pytest.mark.oldest
 async def test_evidence_stays_with_its_own_result_when_others_are_refused(db: Db) -> None:
     world = await make_world(db, monitors=2)
     first, second = world.monitors

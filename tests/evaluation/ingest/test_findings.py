@@ -114,6 +114,7 @@ async def test_of_a_probe_that_lost_the_assignment_only_what_happened_once_count
     assert await world.value("SELECT count(*) FROM web3_alerts") == 0
 
 
+@pytest.mark.oldest
 async def test_who_takes_over_finds_it_again_and_it_is_told_once(db: Db) -> None:
     world = await contract(db)
     await submit(world, finding(world, log("t1", 5)))
@@ -324,6 +325,7 @@ async def test_a_wave_over_all_monitors_of_a_chain_costs_no_more_than_its_end(db
     assert begins < 2.5 * ends
 
 
+@pytest.mark.oldest
 async def test_monitors_that_fail_and_others_that_find_are_locked_in_one_order(db: Db) -> None:
     world = await of_chains(await make_world(db, monitors=2), EVENTS)
     finds, fails = world.monitors

@@ -211,6 +211,7 @@ async def test_some_locations_failing_is_told_once_and_so_is_its_end(db: Db) -> 
     assert await world.value("SELECT count(*) FROM incidents") == 0
 
 
+@pytest.mark.oldest
 async def test_on_the_way_down_and_up_nobody_is_told_that_some_locations_fail(db: Db) -> None:
     world = await make_world(db, locations=("eu", "us", "ap"))
     async with writing(world) as writer:

@@ -104,6 +104,7 @@ async def test_a_gap_over_batches_that_were_committed_after_all_is_taken(db: Db)
     assert await world.value("SELECT last_seq FROM probe_cursors") == 5
 
 
+@pytest.mark.oldest
 async def test_a_gap_over_committed_batches_is_taken_also_behind_one_of_them(db: Db) -> None:
     world = await make_world(db)
     first = world.batch(UP)

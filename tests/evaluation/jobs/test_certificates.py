@@ -79,6 +79,7 @@ async def test_again_for_another_certificate_and_for_another_threshold(db: Db) -
     ]
 
 
+@pytest.mark.oldest
 async def test_a_renewed_certificate_is_told_of_when_it_nears_its_own_end(db: Db) -> None:
     world = await of_certificates(await make_world(db), days=None)
     await submit(world, near(world))

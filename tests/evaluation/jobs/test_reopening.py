@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+import pytest
+
 from collector.evaluation.core.holds import REOPENED_AFTER
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.resolved_while_down import IncidentReopener
@@ -131,6 +133,7 @@ async def test_who_was_told_before_it_was_reopened_in_a_silence_hears_of_its_end
     assert await told(world) == ["monitor.down", "monitor.up"]
 
 
+@pytest.mark.oldest
 async def test_within_a_maintenance_window_it_stays_resolved_until_that_ends(db: Db) -> None:
     world = await make_world(db)
     await submit(world, DOWN, DOWN, DOWN)

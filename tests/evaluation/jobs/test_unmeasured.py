@@ -64,6 +64,7 @@ async def test_the_next_check_that_measures_ends_it_and_it_may_begin_again(db: D
     assert (again["event"], again["notMeasuredSince"]) == ("monitor.unmeasured", iso(known))
 
 
+@pytest.mark.oldest
 async def test_a_location_that_measures_is_enough(db: Db) -> None:
     world = await make_world(db, locations=("eu", "us"))
     await submit(world, UP, location="eu")

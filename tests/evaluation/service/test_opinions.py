@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from collector.evaluation.second_opinions import SAVED_UP, Opinions
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -101,6 +103,7 @@ async def test_a_child_that_begins_to_fail_has_its_parents_checked(db: Db) -> No
     assert await asked(world) == [(parent, world.locations["local"])]
 
 
+@pytest.mark.oldest
 async def test_a_parent_that_comes_up_has_those_checked_that_were_down_with_it(db: Db) -> None:
     world = await make_world(db, monitors=3)
     parent, down, well = world.monitors

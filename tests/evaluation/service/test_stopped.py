@@ -55,6 +55,7 @@ async def test_all_who_have_it_get_it_anew_and_a_change_runs_it_again(db: Db, te
     assert list((await planned(db, us, monitor)).values()) == [False]
 
 
+@pytest.mark.oldest
 async def test_a_team_s_probe_stops_its_own_monitors_alone(db: Db, team: int) -> None:
     foreign = newcomer("eu").probe_id
     await enrol(db, foreign, ["eu"], await make_team(db, NOW))

@@ -14,8 +14,6 @@ from tests.monitors.monitors import make, rows
 from tests.notifications.api.test_channels import make as make_channel
 from tests.notifications.api.test_redelivery import sent
 
-pytestmark = pytest.mark.oldest
-
 
 def counts() -> Counter[str]:
     """Events by their kind, as GET /metrics has them."""
@@ -111,6 +109,7 @@ async def test_the_end_that_a_deleted_monitor_owes_leaves_at_once(api: Api) -> N
     assert woken.counted == await stored(api) - before
 
 
+@pytest.mark.oldest
 async def test_what_is_sent_again_leaves_at_once(api: Api) -> None:
     _, before = await sent(api, 1)
     woken = Woken(api)

@@ -14,7 +14,7 @@ from collector.events import stream as following
 from collector.events.core.kinds import CHANGES, DELIVERED
 from tests.console.client import Console, visiting
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 
 @asynccontextmanager
@@ -26,6 +26,7 @@ async def opened(console: Console) -> AsyncIterator[StreamReader]:
         yield answer.content
 
 
+@pytest.mark.oldest
 async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:

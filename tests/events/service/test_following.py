@@ -105,6 +105,7 @@ async def test_one_who_stands_further_than_the_reader_hears_nothing_twice(db: Db
     assert await heard(late, 1) == ["monitor.degraded"]
 
 
+@pytest.mark.oldest
 async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: Following) -> None:
     team, monitor = await make_team(db), ids.uuid7()
     await happen(db, team, monitor, *["monitor.down", "monitor.up"] * 10)

@@ -20,7 +20,7 @@ from tests.clocks import GivenClock
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import number, rows
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 HOURLY = {"expectedInterval": "1h", "gracePeriod": 60}
 
@@ -197,6 +197,7 @@ async def test_an_hour_without_any_collector_pages_nobody(jobs: Jobs) -> None:
     assert (await jobs.get(id_))["status"] == "down"
 
 
+@pytest.mark.oldest
 async def test_a_pause_counts_against_nobody_and_its_pings_are_recorded(jobs: Jobs) -> None:
     id_ = await jobs.make()
     await jobs.ping(id_)
@@ -510,6 +511,7 @@ async def test_pings_and_changes_of_the_same_monitor_do_not_stand_in_each_others
     assert (await bare.get(f"/ping/{key}")).status in {404, 429}
 
 
+@pytest.mark.oldest
 async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs) -> None:
     api, id_ = jobs.api, await jobs.make()
     rule = {"name": "on call", "conditions": {"consecutiveFailures": 1}, "channels": []}

@@ -40,6 +40,7 @@ async def left(db: Db) -> list[tuple[int, datetime]]:
     return [(row["monitor"], row["ts"]) for row in rows]
 
 
+@pytest.mark.oldest
 async def test_what_is_too_old_goes_and_what_is_of_nobody(db: Db) -> None:
     [monitor] = (await make_world(db, monitors=1)).monitors
     await keep(db, (monitor, NOON - DAY, 1), (monitor, NOON - 31 * DAY, 1), (monitor + 1, NOON, 1))

@@ -17,8 +17,6 @@ from tests.http.client import Api
 from tests.http.rows import insert
 from tests.monitors.monitors import details, location, make, number, result
 
-pytestmark = pytest.mark.oldest
-
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -75,6 +73,7 @@ def _result(second: int) -> Result:
     return Result(0, second, 2 if bad else 1, 1, 100)
 
 
+@pytest.mark.oldest
 async def test_a_chart_is_as_it_is_described(api: Api) -> None:
     id_, ground, names = await steady(api)
     await roll(ground.db, START + 5 * HOUR)
@@ -318,6 +317,7 @@ async def test_pages_of_a_rare_status_in_a_long_range_hold_all_that_the_range_ho
     assert found == expected
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("status", ["down", "unknown"])
 async def test_the_widest_range_of_a_rare_status_is_empty_without_any(api: Api, status: str) -> None:
     id_, _, _ = await ground_of(api)

@@ -178,6 +178,7 @@ async def test_a_clock_that_runs_days_ahead_of_the_results_drops_nothing(db: Db,
     ]
 
 
+@pytest.mark.oldest
 async def test_while_clocks_disagree_days_are_made_and_none_is_dropped(db: Db) -> None:
     await rolled_up(db)
     wall = [utc_now()]

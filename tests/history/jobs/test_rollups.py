@@ -148,6 +148,7 @@ async def test_what_the_hour_before_says_goes_on_into_the_next(db: Db) -> None:
     assert (hours[0, 2]["checks"], hours[0, 2]["histogram"]) == (0, {})
 
 
+@pytest.mark.oldest
 async def test_old_results_are_caught_up_with_piece_by_piece(db: Db) -> None:
     ground = await simple(db, START)
     async with db.transaction() as tx:

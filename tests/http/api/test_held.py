@@ -14,7 +14,7 @@ from tests.http.api.test_idempotency import keyed, rough
 from tests.http.client import Api
 from tests.http.route_table import BODIES, CHANGES, READS, prepared
 
-pytestmark = [pytest.mark.oldest, pytest.mark.races]
+pytestmark = pytest.mark.races
 
 _PRIVATE = {"name": "Inside", "visibility": "private", "password": "a long password"}
 _KEYED = [path for method, path in CHANGES if method == "POST" and path != "/v1/monitors/test"]
@@ -35,6 +35,7 @@ async def test_a_post_with_a_key_does_nothing_slow_in_its_transaction(api: Api) 
         assert (path, answer.status == 500, STRICTNESS.told) == (path, False, set()), answer.body
 
 
+@pytest.mark.oldest
 async def test_no_route_does_anything_slow_with_a_connection_in_hand(api: Api) -> None:
     for method, path in [*CHANGES, *READS]:
         if path in {"/v1/events", "/v1/monitors/test"}:

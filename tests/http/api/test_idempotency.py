@@ -29,8 +29,6 @@ from shared.ids import uuid7
 from tests.http.client import Answer, Api
 from tests.http.route_table import BODIES, CHANGES, prepared
 
-pytestmark = pytest.mark.oldest
-
 MONITOR = {"name": "shop", "type": "tcp", "config": {"host": "shop.example.com", "port": 443}}
 INCIDENT = {"title": "Checkout is slow"}
 
@@ -174,6 +172,7 @@ async def test_an_answer_that_tells_a_secret_is_kept_nowhere(api: Api, db: Db) -
     assert await kept(db) == 0
 
 
+@pytest.mark.oldest
 async def test_an_answer_that_repeats_a_secret_is_kept_sealed(api: Api, db: Db) -> None:
     page = await api.post("/v1/status-pages", {"name": "Shop", "slug": "shop"})
     path = f"/v1/status-pages/{page.json['id']}/subscribers"
@@ -335,6 +334,7 @@ async def test_a_collector_that_dies_between_deed_and_answer_leaves_neither(api:
         assert await made_teams(db) == 1
 
 
+@pytest.mark.oldest
 async def test_a_claim_whose_collector_died_is_free_again_after_a_while(
     api: Api, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:

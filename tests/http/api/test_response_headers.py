@@ -10,6 +10,7 @@ from collector.http.request_data import MAX_BODY
 from collector.openapi import OPERATIONS
 from tests.events.sse import listening
 from tests.http.client import Answer, Api
+from tests.http.described import described as made_document
 from tests.http.route_table import BODIES, Route, collection, made, prepared, unknown
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import first, named, varint
@@ -28,9 +29,9 @@ SAMPLE = first((named("up"), 1_795_245_840_000, 1.0))
 
 
 @pytest.fixture
-async def described(api: Api) -> dict[str, Any]:
-    document: dict[str, Any] = (await api.get("/v1/openapi.json")).json
-    return document
+def described() -> dict[str, Any]:
+    """The description, which is served as it is made: see test_openapi.py."""
+    return made_document()
 
 
 @pytest.fixture

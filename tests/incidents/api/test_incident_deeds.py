@@ -12,8 +12,6 @@ from shared.ids import show, uuid7
 from tests.http.client import Answer, Api
 from tests.http.rows import T0, incident
 
-pytestmark = pytest.mark.oldest
-
 RACERS = 20
 
 
@@ -131,6 +129,7 @@ async def test_of_twenty_at_once_exactly_one_wins(api: Api, before: tuple[str, .
     assert len(await types(api, id_)) == 2 + len(before)
 
 
+@pytest.mark.oldest
 async def test_a_second_open_one_of_a_monitor_is_refused_and_the_first_named(api: Api) -> None:
     monitor_id = uuid7()
     old = await automatic(api, monitor_id, status="resolved", resolved_at=T0)

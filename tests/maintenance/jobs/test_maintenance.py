@@ -4,6 +4,8 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from collector.maintenance.jobs.windows import Maintenance
 from collector.maintenance.service import windows as deeds
 from collector.maintenance.storage import spans
@@ -77,6 +79,7 @@ async def test_only_monitors_that_it_was_for_are_counted_again_all_of_them_and_o
     assert sorted(hours) == [(monitor, hour) for monitor in monitors[1:] for hour in (0, 1)]
 
 
+@pytest.mark.oldest
 async def test_a_window_that_recurs_goes_on_as_long_as_somebody_works(db: Db) -> None:
     ground = await make_ground(db)
     now = utc_now().replace(minute=0, second=0, microsecond=0)

@@ -113,6 +113,7 @@ async def test_one_that_somebody_cuts_short_is_over_then(db: Db, deed: str) -> N
     assert (await told(db))[1]["maintenanceWindow"]["endsAt"] == iso(early)
 
 
+@pytest.mark.oldest
 async def test_one_that_is_made_longer_or_is_for_others_goes_on(db: Db) -> None:
     team = await make_team(db)
     window, who = await plan(db, team), system(team)

@@ -29,8 +29,6 @@ from tests.http.client import Answer, Api
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import part
 
-pytestmark = pytest.mark.oldest
-
 _METHOD = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
 _PROTOBUF = {"Content-Type": "application/x-protobuf"}
 _JSON = {"Content-Type": "application/json"}
@@ -127,6 +125,7 @@ async def test_each_protocol_is_told_where_to_send_to(metrics: Metrics) -> None:
     assert (await metrics.get(over_grpc))["config"]["endpoint"] == metrics.api.context.otlp_url
 
 
+@pytest.mark.oldest
 async def test_json_is_taken_and_answered_in_json(metrics: Metrics) -> None:
     id_ = await make(metrics)
     body = json_format.MessageToDict(request(metrics, gauge(metrics), gauge(metrics, name="")))
@@ -184,6 +183,7 @@ async def test_attributes_may_be_a_list_of_names_that_must_be_there(metrics: Met
     assert (len(await metrics.results(id_)), await metrics.results(other)) == (1, [])
 
 
+@pytest.mark.oldest
 async def test_silence_takes_it_down(metrics: Metrics) -> None:
     id_ = await make(metrics, staleAfter=60)
     body = request(metrics, gauge(metrics)).SerializeToString()

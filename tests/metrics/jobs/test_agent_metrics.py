@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from collector.metrics.jobs.agent_metrics import AgentMetrics
 from collector.platform.storage.db import Db
 from collector.probes.storage.probes import ProbeSignal, note
@@ -32,6 +34,7 @@ class Ground:
         return await fetch(self.db, "SELECT * FROM agent_metrics_hour ORDER BY at, probe_id")
 
 
+@pytest.mark.oldest
 async def test_the_hour_has_the_sums_and_the_most_of_what_was_said(db: Db) -> None:
     probe_id = await connect(db, "eu", now=NOON)
     ground = Ground(db)

@@ -23,8 +23,6 @@ from tests.http.client import Api
 from tests.http.rows import insert
 from tests.monitors.monitors import change, make, shown
 
-pytestmark = pytest.mark.oldest
-
 URL = "https://hooks.example.com/TOP-SECRET"
 HOOK = {"name": "ops", "type": "webhook", "config": {"url": URL}}
 REFUSED = "connect: refused by 127.0.0.1:1"
@@ -367,6 +365,7 @@ async def test_a_streak_too_long_to_be_looked_at_is_left_out(api: Api) -> None:
     assert {one["did"] for one in said["lastResults"]} == {None}
 
 
+@pytest.mark.oldest
 async def test_dependencies_are_named_with_their_status(api: Api) -> None:
     parent = await make(api, name="gateway")
     await api.post(f"/v1/monitors/{parent}/pause")

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import asyncpg
-import pytest
 
 from collector.monitors.service import creation
 from collector.monitors.service.fields import for_create
@@ -17,8 +16,6 @@ from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.tokens import new_key
 from tests.probes.ground import connect, fetch, make_team
-
-pytestmark = pytest.mark.oldest
 
 NOW = utc_now()
 BODIES: Sequence[Mapping[str, Any]] = (

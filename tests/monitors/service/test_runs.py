@@ -54,6 +54,7 @@ async def asked(peer: Peer) -> probe_pb2.Run:
     return peer.runs.pop()
 
 
+@pytest.mark.oldest
 async def test_a_test_runs_on_a_probe_and_its_outcome_comes_back(collector: Collector) -> None:
     async with connected(collector, hello()) as peer:
         waiting = trial(collector)

@@ -17,8 +17,6 @@ from tests.console.client import served, visiting
 from tests.http.client import Api
 from tests.mailbox import Mailbox, mailbox
 
-pytestmark = pytest.mark.oldest
-
 PATH = "/v1/alert-channels"
 SENDER = "Tocsin <tocsin@example.com>"
 STRANGER, MEMBER = "stranger@example.org", "admin@example.com"
@@ -143,6 +141,7 @@ async def test_an_address_outside_confirms_once_by_a_button_behind_a_link(api: A
         assert post.reached()[-1] == STRANGER
 
 
+@pytest.mark.oldest
 async def test_a_confirmation_is_for_one_team(api: Api) -> None:
     other = await api.other_team()
     async with posting(api, confirm=True) as post:

@@ -102,6 +102,7 @@ async def test_a_failure_that_lasts_is_not_tried_again(db: Db, transport: Transp
     assert (await attempts(db))[0]["error"] == "answered 404: no_service"
 
 
+@pytest.mark.oldest
 async def test_a_chat_s_wish_for_a_pause_is_granted_at_once_and_a_webhook_s_is_not(
     db: Db, transport: Transport
 ) -> None:
@@ -325,6 +326,7 @@ async def test_a_webhook_that_hears_everything_is_not_told_of_itself(db: Db, tra
     assert told == [other]
 
 
+@pytest.mark.oldest
 async def test_several_collectors_tell_of_it_once(db: Db, transport: Transport) -> None:
     team = await make_team(db)
     async with receiving(always=answer(500)) as bad:

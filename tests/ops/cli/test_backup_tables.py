@@ -18,8 +18,6 @@ from shared.errors import CannotStart
 from shared.tokens import new_key
 from tests.ops.every_table import DAY, SECRET, content, fill
 
-pytestmark = pytest.mark.oldest
-
 # What goes ahead by design.
 MOVED = {"streams", "monitor_marks", "monitor_counts", "schema_migrations"}
 
@@ -194,6 +192,7 @@ async def test_old_results_may_stay_behind_but_not_those_that_hours_are_made_of(
     assert await ask(empty_database_url, "SELECT count(*) FROM rollups_hour") == 1
 
 
+@pytest.mark.oldest
 async def test_a_backup_of_an_older_version_is_brought_to_this_one(
     empty_database_url: str, server_url: str, tmp_path: Path
 ) -> None:

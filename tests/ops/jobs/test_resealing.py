@@ -178,6 +178,7 @@ async def test_it_goes_on_while_secrets_are_changed(db: Db) -> None:
     assert all(any(f"{SECRET} {id_}".encode() in one for one in plain) for id_ in ids)
 
 
+@pytest.mark.oldest
 async def test_secrets_in_urls_that_earlier_versions_kept_open_are_sealed(db: Db) -> None:
     team = await fill(db, OLD, count=3)
     keyring, url = ring(OLD), f"https://shop.example.com/?api_key={SECRET}"

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from collector.platform import audit
 from collector.platform.access import DEPLOYMENT, operator
 from collector.platform.seal import Keyring
@@ -60,6 +62,7 @@ async def test_the_log_says_by_which_token_it_joined(db: Db) -> None:
     assert ids.read("tok", entry.actor_id) is not None
 
 
+@pytest.mark.oldest
 async def test_what_the_operator_does_to_a_teams_probe_is_in_the_teams_log(db: Db) -> None:
     team = await make_team(db)
     probe = await joined(db, team)

@@ -174,6 +174,7 @@ async def test_a_flood_of_addresses_stays_small(two: Replicas, monkeypatch: pyte
     assert not limits._touched
 
 
+@pytest.mark.oldest
 async def test_full_buckets_are_swept(db: Db, two: Replicas) -> None:
     await two.all[0].address(b"\x02")
     await two.all[0].turn()

@@ -166,6 +166,7 @@ async def test_a_lost_listening_connection_is_replaced(db: Db) -> None:
         assert await far.hears(1) == [1]
 
 
+@pytest.mark.oldest
 async def test_a_listening_connection_is_asked_for_a_sign_of_life(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:

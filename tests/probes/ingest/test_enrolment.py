@@ -381,6 +381,7 @@ async def test_revoking_cuts_a_live_stream_at_another_collector(db: Db, collecto
     assert "was revoked" in why
 
 
+@pytest.mark.oldest
 async def test_a_stream_ends_with_its_certificate_unless_that_was_renewed(
     db: Db, collector: Collector, tmp_path: Path
 ) -> None:

@@ -135,6 +135,7 @@ async def test_an_incarnation_that_begins_within_the_session_is_taken(collector:
         await peer.hear_until(lambda: peer.acked.get(8) == 1)
 
 
+@pytest.mark.oldest
 async def test_incarnations_without_end_are_refused(collector: Collector) -> None:
     async with connected(collector, hello()) as peer:
         for incarnation in range(100, 130):
@@ -204,6 +205,7 @@ async def test_of_two_processes_that_find_different_collectors_one_stays(
         await second.hear_until(lambda: second.acked)
 
 
+@pytest.mark.oldest
 async def test_a_restarted_process_takes_over_at_once(collector: Collector) -> None:
     said = hello()
     async with connected(collector, said) as older:

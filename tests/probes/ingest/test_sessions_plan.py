@@ -183,6 +183,7 @@ async def test_a_second_probe_of_the_location_gets_its_part_and_the_first_is_tol
             assert monitors(first) | monitors(second) == made
 
 
+@pytest.mark.oldest
 async def test_a_drained_probe_is_asked_and_its_successor_gets_the_plan_when_its_last_result_is_in(
     collector: Collector,
 ) -> None:
@@ -228,6 +229,7 @@ async def test_a_probe_cannot_give_away_what_it_was_not_asked_for(collector: Col
         assert await collector.fetch("SELECT * FROM states") == before
 
 
+@pytest.mark.oldest
 async def test_a_probe_that_lost_part_of_its_plan_gets_all_of_it_again(collector: Collector) -> None:
     [monitor] = await collector.monitors()
     async with connected(collector, hello()) as peer:

@@ -107,6 +107,7 @@ async def test_a_lost_probe_is_one_notice_to_each_team_that_has_monitors_there(d
     assert ground.told == 1
 
 
+@pytest.mark.oldest
 async def test_it_is_back_once_to_those_who_were_told(db: Db) -> None:
     probe_id = await connect(db, "local", now=NOW)
     one = await monitors(db, 1)

@@ -45,6 +45,7 @@ async def test_the_work_of_a_silent_probe_goes_to_the_other(db: Db) -> None:
     assert await holders(db) == {other}
 
 
+@pytest.mark.oldest
 async def test_after_a_start_the_silent_are_given_time_to_find_us(db: Db) -> None:
     one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
     await place(db, 20)

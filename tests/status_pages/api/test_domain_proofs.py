@@ -20,8 +20,6 @@ from tests.probe.net.nameserver import NXDOMAIN, NameServer, name_server
 from tests.receiver import answer, receiving
 from tests.status_pages.api.test_status_pages import page
 
-pytestmark = pytest.mark.oldest
-
 HOST = "status.example.org"
 RECORD = f"_tocsin.{HOST}"
 
@@ -188,6 +186,7 @@ async def test_no_name_of_the_service_is_a_page_s(api: Api, names: NameServer, h
         assert "is a name of this service" in str((await served.post("/v1/apply", declared)).json)
 
 
+@pytest.mark.oldest
 async def test_proofs_are_looked_for_without_being_asked_to_and_ever_less_often(
     api: Api, names: NameServer
 ) -> None:

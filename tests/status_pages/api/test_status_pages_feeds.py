@@ -12,8 +12,6 @@ from tests.http.client import Api
 from tests.status_pages.api.test_status_pages import page
 from tests.status_pages.api.test_status_pages_public import always_fresh, visit
 
-pytestmark = pytest.mark.oldest
-
 __all__ = ["always_fresh"]
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -90,6 +88,7 @@ async def test_the_calendar_has_the_maintenance_in_lines_that_any_reader_takes(a
     assert "Planned\\nfor long" in whole
 
 
+@pytest.mark.oldest
 async def test_json_tells_what_the_page_tells(api: Api) -> None:
     await told(api)
 
@@ -141,6 +140,7 @@ async def test_a_badge_has_a_square_and_a_round_style_that_say_the_same(api: Api
     assert (odd.status, odd.json["details"]) == (400, {"style": "must be one of square, round"})
 
 
+@pytest.mark.oldest
 async def test_badges_say_what_was_measured(api: Api) -> None:
     component = {"name": "Shop", "monitorId": await measured(api, bad={1: 0.5})}
     await page(api, slug="example", components=[component])

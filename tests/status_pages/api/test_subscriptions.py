@@ -25,8 +25,6 @@ from tests.mailbox import Mailbox, mailbox
 from tests.monitors.monitors import rows
 from tests.status_pages.page_ground import SENDER, at_work, drained, mails
 
-pytestmark = pytest.mark.oldest
-
 ADDRESS = "name@example.com"
 LINK = re.compile(rf"{PUBLIC_URL}(/subscriptions/[0-9a-z_.]+(?:/[a-z]+)?)")
 
@@ -87,6 +85,7 @@ async def test_with_the_database_alone_nobody_can_make_a_link(api: Api, box: Mai
     assert good not in [statuspage_links.managing(key, row["id"]) for key in keys]
 
 
+@pytest.mark.oldest
 async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_keys_are_sealed(
     api: Api, box: Mailbox
 ) -> None:

@@ -55,6 +55,7 @@ async def test_it_begins_and_ends_when_that_was_planned_and_each_is_told_once(db
     assert await occasions(db) == ["planned", "begun", "done"]
 
 
+@pytest.mark.oldest
 async def test_what_somebody_said_by_hand_is_not_said_again(db: Db) -> None:
     who, page, id_ = await plan(db, HOUR, None)
     await update(db, who, page, id_, "identified")

@@ -18,8 +18,6 @@ from tests.http.rows import insert
 from tests.monitors.monitors import details, location, number, probe, result, shown
 from tests.web3.api.test_web3_monitors import CONFIGS, GAS, make, of
 
-pytestmark = pytest.mark.oldest
-
 MEASURED = {"current": "52.1", "threshold": "50", "unit": "gwei", "message": "gas costs 52.1 gwei"}
 LOG = {
     "name": "Transfer",
@@ -111,6 +109,7 @@ async def test_logs_are_shown_with_the_result_that_found_them(api: Api) -> None:
     assert [four["logIndex"] for (_, where), found in logs.items() for four in found if where == "eu"] == [4]
 
 
+@pytest.mark.oldest
 async def test_a_page_ends_before_it_holds_too_many_logs_and_the_next_goes_on(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -268,6 +268,7 @@ async def test_what_lies_in_the_chain_again_is_told_again(db: Db) -> None:
     ]
 
 
+@pytest.mark.oldest
 async def test_logs_that_fall_into_a_silence_are_kept_and_never_told(db: Db) -> None:
     world = await contract(db)
     await world.run(SILENCE)
