@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import asyncpg
+import pytest
 
 from collector.monitors.service import creation
 from collector.monitors.service.fields import for_create
