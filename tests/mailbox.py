@@ -48,6 +48,7 @@ class Mailbox:
     mails: list[Mail] = field(default_factory=list)
     refused: int = 0
     stalls: bool = False
+    stalled: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, *, user: str = "", query: str = "starttls=0", scheme: str = "smtp") -> str:
         return f"{scheme}://{user}localhost:{self.port}" + (f"?{query}" if query else "")
@@ -56,6 +57,7 @@ class Mailbox:
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         if self.stalls:
+            self.stalled.set()
             await asyncio.Event().wait()
         told = self.answers.get(address, ["250 fine"])
         answer = told.pop(0) if len(told) > 1 else told[0]

@@ -163,7 +163,12 @@ class Mailer:
             timeout=TIMEOUT_S,
         )
         async with client:
-            refused, _ = await client.send_message(mail, sender=self.address, recipients=list(recipients))
+            try:
+                refused, _ = await client.send_message(mail, sender=self.address, recipients=list(recipients))
+            except asyncio.CancelledError:
+                # The library would send QUIT and wait for its answer, from a server that gives none.
+                client.close()
+                raise
         return {who: self._refusal(answer.code, answer.message) for who, answer in refused.items()}
 
     def _refusal(self, code: int, said: str) -> MailRefusal:

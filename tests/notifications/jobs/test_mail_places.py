@@ -88,9 +88,28 @@ async def test_mails_that_wait_keep_no_other_channel_waiting(db: Db) -> None:
         await good.wait_for(1)
 
 
-async def test_the_wait_for_a_place_is_not_the_server_s_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def small() -> EmailMessage:
     mail = EmailMessage()
     mail["Subject"], mail["From"], mail["To"] = "down", "alerts@example.com", "team@example.com"
+    return mail
+
+
+async def test_who_stops_waits_for_no_server_that_stalls() -> None:
+    async with mailbox() as box:
+        box.stalls = True
+        handing = asyncio.create_task(
+            Mailer(box.url(), "alerts@example.com").hand_in(small(), ["team@example.com"])
+        )
+        await box.stalled.wait()
+
+        handing.cancel()
+        await asyncio.wait([handing], timeout=5)
+
+        assert handing.cancelled()
+
+
+async def test_the_wait_for_a_place_is_not_the_server_s_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    mail = small()
     async with mailbox() as box, AsyncExitStack() as others:
         handing = Mailer(box.url(), "alerts@example.com")
         await handing.hand_in(mail, ["team@example.com"])  # which looks up our own name, too
