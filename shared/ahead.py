@@ -4,12 +4,11 @@ Run as a module, by `children.load`: loading takes longer than all else that a s
 """
 
 import json
-import os
 import sys
 from contextlib import suppress
 
 from shared import command
-from shared.settings import quiet_libraries
+from shared.settings import quiet_libraries, replace_environment
 
 
 def main(verb: str) -> int:
@@ -23,8 +22,7 @@ def main(verb: str) -> int:
     variables = sys.stdin.buffer.read()
     if not variables:
         return 0
-    os.environ.clear()
-    os.environ.update(json.loads(variables))
+    replace_environment(json.loads(variables))
     return command.main([verb])
 
 

@@ -262,6 +262,12 @@ def variables() -> Mapping[str, str]:
     return os.environ
 
 
+def replace_environment(variables: Mapping[str, str]) -> None:
+    """Give this process the environment with which it was to be started."""
+    os.environ.clear()
+    os.environ.update(variables)
+
+
 def quiet_libraries() -> None:
     """Suppress gRPC's own log lines, such as for a port in use; call it before the import."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
