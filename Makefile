@@ -19,10 +19,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench faults hostile senders image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders image lock clean
 
 help: ## these lines
-	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-10s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(RUN_READY) ## everything on this machine, with a few monitors of itself; Ctrl-C stops it
 	$(BIN)/tocsin up --demo
@@ -88,6 +88,9 @@ test-fast: $(TEST_READY) ## the tests without database, browser, other processes
 
 bench: $(TEST_READY) ## the figures of the hot paths, on this machine
 	$(BIN)/python -m tests.bench
+
+bench-guard: $(TEST_READY) ## ten of them beside floors of the same run; fails where one fell by a fifth
+	$(BIN)/python -m tests.bench.guard
 
 faults: $(TEST_READY) ## kill -9 of every part at random moments, under load
 	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)

@@ -33,7 +33,7 @@ _TIMEOUT_S = 10.0
 
 def run() -> Iterable[Figure]:
     """The figures of the engine alone: a new connection for each check, run as the probe runs it."""
-    with tempfile.TemporaryDirectory() as folder, _target(Path(folder)) as (plain, secure, ca_file):
+    with tempfile.TemporaryDirectory() as folder, target(Path(folder)) as (plain, secure, ca_file):
         home = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(home)})
         try:
@@ -108,7 +108,7 @@ def _names() -> Iterator[int]:
 
 
 @contextmanager
-def _target(folder: Path) -> Iterator[tuple[int, int, Path]]:
+def target(folder: Path) -> Iterator[tuple[int, int, Path]]:
     authority = trustme.CA()
     certificate, ca_file = folder / "target.pem", folder / "ca.pem"
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(certificate)

@@ -5,7 +5,8 @@ import logging
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import count
 
@@ -43,10 +44,28 @@ def run() -> Iterator[Figure]:
     yield from uvloop.run(_watching())
 
 
+@asynccontextmanager
+async def pinging(served: Served) -> AsyncIterator[Callable[[float], Awaitable[float]]]:
+    """Yield a measurement of so many seconds: pings per CPU-second, PostgreSQL included."""
+    requests, cpu = await _requests(served), _Cpu(served)
+
+    async def rate(seconds: float) -> float:
+        before = sum(cpu.read())
+        took = await _ask(served, requests, seconds, 0)
+        return len(took) / (sum(cpu.read()) - before)
+
+    yield rate
+
+
+async def _requests(served: Served) -> list[bytes]:
+    """Make heartbeats; return a ping of each."""
+    await _make(served.db, MONITORS)
+    return [f"GET /v1/ping/{n} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for n in range(MONITORS)]
+
+
 async def _pings() -> list[Figure]:
     async with collector() as served:
-        await _make(served.db, MONITORS)
-        requests = [f"GET /v1/ping/{n} HTTP/1.1\r\nHost: x\r\n\r\n".encode() for n in range(MONITORS)]
+        requests = await _requests(served)
         await _ask(served, requests, 1.0, 0)
         cpu = _Cpu(served)
         before = cpu.read()
@@ -137,8 +156,12 @@ async def _make(tx: Tx, many: int) -> None:
     )
     location = (await plans.name_locations(tx, ["push"]))["push"]
     await tx.execute(
-        "INSERT INTO states (monitor, location, turn, revision) SELECT monitor, $1, 0, 1 FROM monitors",
+        """
+        INSERT INTO states (monitor, location, turn, revision)
+        SELECT monitor, $1, 0, 1 FROM monitors WHERE team_id = $2
+        """,
         location,
+        team,
     )
     await tx.execute(
         """

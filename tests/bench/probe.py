@@ -22,7 +22,7 @@ import uvloop
 from shared.wire.v1 import probe_pb2
 from tests.bench import others
 from tests.bench.collector import Counting, orders
-from tests.bench.engine import _target as target
+from tests.bench.engine import target
 from tests.bench.figures import Figure
 
 SETTLE_S = 3.0
@@ -75,10 +75,10 @@ def _rates(
     """*without*: packages that the probe does not find, as if they were not installed."""
 
     async def measure() -> float:
-        async with _running(plan, ca_file, without=without) as (collector, probe):
+        async with running(plan, ca_file, without=without) as (collector, probe):
             probe.cpu_affinity([min(os.sched_getaffinity(0))])  # as the target has the last
             await asyncio.sleep(SETTLE_S)
-            rates = [await _rate(collector, probe) for _ in range(WINDOWS)]
+            rates = [await rate(collector, probe) for _ in range(WINDOWS)]
             if collector.bad:
                 raise RuntimeError(collector.fault)
             return statistics.median(rates)
@@ -86,7 +86,7 @@ def _rates(
     yield Figure(f"probe, {name}", uvloop.run(measure()), "checks per CPU-second", at_least)
 
 
-async def _rate(collector: Counting, probe: psutil.Process) -> float:
+async def rate(collector: Counting, probe: psutil.Process) -> float:
     before, spent = collector.results, _cpu_s(probe)
     await asyncio.sleep(WATCHED_S / WINDOWS)
     return (collector.results - before) / (_cpu_s(probe) - spent)
@@ -94,7 +94,7 @@ async def _rate(collector: Counting, probe: psutil.Process) -> float:
 
 def _lateness(name: str, plan: Sequence[probe_pb2.Assignment], timed: range) -> Iterator[Figure]:
     async def measure() -> list[int]:
-        async with _running(plan, timed=timed) as (collector, _):
+        async with running(plan, timed=timed) as (collector, _):
             await asyncio.sleep(SETTLE_S)
             collector.timing = True
             await asyncio.sleep(2 * WATCHED_S)
@@ -121,15 +121,15 @@ def _beside_stalled(config: bytes) -> Iterator[Figure]:
 
 def _size(http: bytes) -> Iterator[Figure]:
     """Resident memory without monitors and with 10,000, and how soon a killed probe is back at work."""
-    idle, _ = uvloop.run(_resident([], SETTLE_S))
+    idle, _ = uvloop.run(resident([], SETTLE_S))
     yield Figure("probe, memory without monitors", idle, "MB", at_most=65)
     plan = orders("http", http, range(1, 10_001), interval_ms=60_000)
-    megabytes, back_s = uvloop.run(_resident(plan, SETTLE_S + WATCHED_S))
+    megabytes, back_s = uvloop.run(resident(plan, SETTLE_S + WATCHED_S))
     yield Figure("probe, memory with 10,000 monitors", megabytes, "MB", at_most=80)
     yield Figure("probe, killed to first result, 10,000 monitors", back_s, "s", at_most=1)
 
 
-async def _resident(plan: Sequence[probe_pb2.Assignment], watched_s: float) -> tuple[float, float]:
+async def resident(plan: Sequence[probe_pb2.Assignment], watched_s: float) -> tuple[float, float]:
     """Megabytes after that time; with a plan, also seconds from a start after a kill to the first result."""
     with tempfile.TemporaryDirectory(prefix="tocsin-bench-") as folder:
         collector = Counting()
@@ -172,7 +172,7 @@ def _take(listener: socket.socket, stop: threading.Event) -> None:
 
 
 @asynccontextmanager
-async def _running(
+async def running(
     plan: Sequence[probe_pb2.Assignment],
     ca_file: Path | None = None,
     *,

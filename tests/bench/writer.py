@@ -3,7 +3,8 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import psutil
@@ -39,6 +40,13 @@ async def _measure() -> list[float]:
 
 
 async def _rates(db: Db) -> list[float]:
+    async with writing(db) as (rate, _):
+        return [await rate() for _ in range(RUNS + 1)][1:]
+
+
+@asynccontextmanager
+async def writing(db: Db) -> AsyncIterator[tuple[Callable[[], Awaitable[float]], psutil.Process]]:
+    """Yield a measurement of one run, and the server; at the end all results must be stored."""
     world = await make_world(db, monitors=MONITORS, locations=LOCATIONS)
     since = utc_now() - timedelta(hours=1)
     writer = ResultWriter(db, clock=GivenClock(utc_now, lambda: since))
@@ -46,19 +54,21 @@ async def _rates(db: Db) -> list[float]:
     postmaster = await world.value("SELECT pg_backend_pid()")
     server = psutil.Process(postmaster).parent()
     assert server is not None
-    rates = []
-    for number in range(RUNS + 1):
-        batches = list(_batches(world, number))
+    done = 0
+
+    async def rate() -> float:
+        nonlocal done
+        batches = list(_batches(world, done))
+        done += 1
         before = cpu_s(server)
         slots = asyncio.Semaphore(IN_FLIGHT)
         await asyncio.gather(*[_submit(writer, slots, batch) for batch in batches])
         spent = cpu_s(server) - before
-        rates.append(sum(len(one.batch.monitor) for one in batches) / spent)
+        return sum(len(one.batch.monitor) for one in batches) / spent
+
+    yield rate, server
     task.cancel()
-    assert await world.value("SELECT count(*) FROM results") == (RUNS + 1) * ROUNDS * MONITORS * len(
-        LOCATIONS
-    )
-    return rates[1:]
+    assert await world.value("SELECT count(*) FROM results") == done * ROUNDS * MONITORS * len(LOCATIONS)
 
 
 async def _submit(writer: ResultWriter, slots: asyncio.Semaphore, batch: Submission) -> None:
