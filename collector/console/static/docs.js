@@ -16,6 +16,7 @@ if (field && items.length) {
     for (const section of document.querySelectorAll("section.subject")) {
       section.hidden = !section.querySelector("[data-words]:not([hidden])");
     }
+    document.querySelector("#introduction")?.toggleAttribute("hidden", words.length > 0);
     const shown = items.filter((item) => !item.hidden).length;
     document.querySelector("output").textContent = shown ? "" : "No operation matches.";
   });

@@ -81,10 +81,9 @@ class Site:
             f'<code>{escape(self._url)}</code> &middot; <a href="/v1/openapi.json">openapi.json</a> &middot; '
             '<a href="/">Console</a></p>'
         )
-        operations = f'<h2 id="operations"><a href="#operations">Operations</a></h2>{search}{sections}'
-        if query:
-            return self._framed(self._title, self._menu(), head + operations)
-        return self._framed(self._title, self._menu(), head + operations + self._introduction())
+        introduction = "" if query else f'<div id="introduction">{self._introduction()}</div>'
+        operations = f'<h2 id="operations"><a href="#operations">Operations</a></h2>{sections}'
+        return self._framed(self._title, self._menu(), head + search + introduction + operations)
 
     def _introduction(self) -> str:
         text = _FILES.joinpath("introduction.html").read_text(encoding="utf-8")
@@ -101,7 +100,7 @@ class Site:
         return self._framed(f"{shown.title} · {self._title}", menu, body)
 
     def _menu(self, current: str = "", below: str = "") -> str:
-        links = ['<a href="/v1/docs">Introduction</a>']
+        links = ['<a href="/v1/docs">Introduction</a>', '<a href="/v1/docs#operations">Operations</a>']
         for each in self._pages:
             mark = ' aria-current="page"' if each.slug == current else ""
             links.append(f'<a href="/v1/docs?subject={each.slug}"{mark}>{escape(each.title)}</a>')

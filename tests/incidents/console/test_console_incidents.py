@@ -47,8 +47,10 @@ async def test_an_incident_goes_its_way(console: Console) -> None:
 
     assert "Acknowledged" in (await console.post(f"{here}/acknowledge")).words
     assert await status(console, id_) == "acknowledged"
+    assert "<h2>Notes</h2>" not in (await console.get(here)).text
     page = await console.post(f"{here}/notes", {"note": "A disk is full."})
     assert "A disk is full." in page.words
+    assert "<h2>Notes</h2>" in page.text
     page = await console.post(f"{here}/notes", {"note": "  "})
     assert page.status == 400
     page = await console.post(f"{here}/resolve", {"note": "We made room."})
