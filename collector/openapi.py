@@ -11,7 +11,7 @@ from collector.alerts import openapi as alerting
 from collector.declarative import openapi as declared
 from collector.heartbeats import openapi as pings
 from collector.http.openapi.models import Components, Schema, answer
-from collector.http.openapi.parts import Operation, named, record, text, whole
+from collector.http.openapi.parts import Operation, named, query, record, text, whole
 from collector.incidents import openapi as incidents
 from collector.maintenance import openapi as maintenance
 from collector.metrics import openapi as metrics
@@ -50,10 +50,15 @@ _SELF: Final[dict[str, Operation]] = {
     "GET /v1/docs": Operation(
         summary="The same for people",
         media="text/html",
+        query=(
+            query("subject", {"type": "string"}, "The page of a subject; without it the introduction"),
+            query("q", {"type": "string"}, "Only operations with these words in the introduction's list"),
+        ),
+        more={404: "There is no page of this subject"},
         answer={"type": "string"},
         headers={
             "Cache-Control": "Ask each time",
-            "Content-Security-Policy": "No scripts, nothing from elsewhere",
+            "Content-Security-Policy": "Scripts from here only, nothing from elsewhere",
             "Referrer-Policy": "Nobody is told who links to him",
             "Permissions-Policy": "No devices",
         },

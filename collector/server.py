@@ -82,7 +82,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[auth.FINDER] = StoredTokenFinder(context.db)
     app[VISITORS] = SessionFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
-    app[docs.TEXTS] = {}
+    app[docs.SHELF] = docs.Shelf()
     app[public.PUBLIC] = shown = public.Public()
     app[changes.ON_CHANGE] = (shown.sites.outdate,)
     app[status_pages.PROVER] = Prover(context.transport)

@@ -58,6 +58,6 @@ def test_the_source_distribution_builds_a_whole_wheel(tmp_path: Path) -> None:
         str(path.relative_to(ROOT))
         for folder in ("collector", "probe", "shared")
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in {".py", ".sql", ".j2", ".css", ".js"}
+        if path.suffix in {".py", ".sql", ".j2", ".css", ".js", ".mjs", ".go", ".html"}
     }
     assert packaged <= inside

@@ -1,6 +1,6 @@
 """Incidents: open ones first, one with all its facts, and statistics over time."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -22,7 +22,8 @@ from collector.incidents.core.stats import Period
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, evidence, incidents, postmortem
 from collector.incidents.service import stats as incident_stats
-from collector.incidents.storage.reads import Incident, IncidentFilter
+from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry
+from collector.monitors.storage.explain_reads import DeliveryRow
 from collector.platform.validation.validation import check
 from shared import ids
 from shared.errors import Conflict, Invalid
@@ -40,6 +41,17 @@ class IncidentLine:
 
     incident: Incident
     lasted: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLine:
+    """A line of the timeline: an entry of the log, or an event with its *deliveries* to channels."""
+
+    at: datetime
+    title: str
+    details: str = ""
+    actor: str = ""
+    deliveries: Sequence[DeliveryRow] = ()
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -69,6 +81,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def show(request: web.Request) -> web.StreamResponse:
+    """Show an incident; its timeline begins with the oldest line, with ``order=newest`` with the newest."""
     return await _shown(request, {})
 
 
@@ -163,6 +176,7 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
     incident, notes = await incidents.one(context.db, team_id, id_)
     log = await incidents.timeline(context.db, team_id, id_)
     sent = await incidents.notifications(context.db, team_id, incident)
+    newest_first = request.query.get("order") == "newest"
     return page(
         request,
         "incident.html.j2",
@@ -171,12 +185,25 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
         id=ids.show("inc", id_),
         lasted=incidents.lasted_s(incident, now),
         notes=notes,
-        log=log,
-        told=[list(same) for _, same in groupby(sent, key=lambda one: one.event_id)],
+        timeline=_timeline(log, sent, newest_first=newest_first),
+        newest_first=newest_first,
         evidence=await evidence.of_incident(context.db, context.keyring, team_id, id_),
         faults=faults,
         now=now,
     )
+
+
+def _timeline(
+    log: Sequence[IncidentLogEntry], sent: Sequence[DeliveryRow], *, newest_first: bool
+) -> list[TimelineLine]:
+    """Return the log and the notifications as one list in the order of time."""
+    lines = [TimelineLine(each.at, each.type.replace("_", " "), each.details, each.actor) for each in log]
+    for _, same in groupby(sent, key=lambda each: each.event_id):
+        deliveries = [each for each in same if each.channel]
+        if deliveries:
+            first = deliveries[0]
+            lines.append(TimelineLine(first.at, f"notified: {first.kind}", deliveries=deliveries))
+    return sorted(lines, key=lambda line: line.at, reverse=newest_first)
 
 
 async def _perform(

@@ -1,79 +1,38 @@
-"""Renders the OpenAPI document as plain HTML without scripts."""
+"""Renders the operations of the OpenAPI document as HTML."""
 
-import base64
-import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
-from importlib.resources import files
 from typing import Any, Final
 
-_STYLE: Final = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-POLICY: Final = (
-    f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
+from collector.http.openapi import curl
+
 _DEEPEST: Final = 5
 _BOUNDS: Final = {"minimum": "from", "maximum": "to", "maxLength": "up to", "maxItems": "up to"}
 
 
-def render(document: Mapping[str, Any]) -> str:
-    """Render the page of an OpenAPI *document*."""
-    groups = _by_tag(document)
-    about = document["info"]
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(about['title'])} API</title><style>{_STYLE}</style></head><body>",
-        f'<nav aria-label="Operations">{"".join(_menu(groups))}</nav><main>',
-        f"<h1>{escape(about['title'])} API</h1>",
-        f'<p class="soft">Version {escape(about["version"])}',
-        f" at <code>{escape(document['servers'][0]['url'])}</code>",
-        ' &middot; <a href="/v1/openapi.json">openapi.json</a></p>',
-        *(f"<p>{_words(line)}</p>" for line in about["description"].split("\n\n")),
-    ]
-    said = {tag["name"]: tag["description"] for tag in document["tags"]}
-    for tag, operations in groups.items():
-        parts += [f'<h2>{escape(tag)}</h2><p class="soft">{escape(said.get(tag, ""))}</p>']
-        parts += [_article(document, method, path, operation) for method, path, operation in operations]
-    return "".join([*parts, "</main></body></html>"])
-
-
-def _by_tag(document: Mapping[str, Any]) -> dict[str, list[tuple[str, str, Mapping[str, Any]]]]:
-    """Group operations by tag, without PATCH, which equals PUT."""
-    groups: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {
-        tag["name"]: [] for tag in document["tags"]
-    }
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            if method != "patch":
-                groups.setdefault(operation["tags"][0], []).append((method, path, operation))
-    return {tag: operations for tag, operations in groups.items() if operations}
-
-
-def _menu(groups: Mapping[str, list[tuple[str, str, Mapping[str, Any]]]]) -> Iterator[str]:
-    for tag, operations in groups.items():
-        yield f"<h2>{escape(tag)}</h2>"
-        for method, path, operation in operations:
-            link = f"#{escape(operation['operationId'])}"
-            yield f'<a href="{link}"><span class="m {method}">{method.upper()}</span> {escape(path[3:])}</a>'
-
-
-def _article(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> str:
+def article(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> str:
+    """Render an operation with its curl command, parameters, body and answers."""
     name = escape(operation["operationId"])
+    command = curl.command(document["servers"][0]["url"], method, path, operation)
     return "".join(
         [
-            f'<article id="{name}"><h3><a href="#{name}"><code>',
-            f'<span class="m {method}">{method.upper()}</span>',
-            f"{escape(path)}</code></a></h3><p>{escape(operation['summary'])}</p>",
+            f'<article id="{name}"><h2><a href="#{name}">{words(operation["summary"])}</a></h2>',
+            f'<p><code><span class="m {method}">{method.upper()}</span> {escape(path)}</code></p>',
             f'<p class="soft">{escape(operation.get("description", "Needs no token."))}</p>',
+            copied(command),
             _parameters(operation["parameters"]),
             _body(document, operation.get("requestBody")),
             _responses(document, operation["responses"]),
             "</article>",
         ]
     )
+
+
+def copied(code: str) -> str:
+    """Render *code* with a button that copies it, which a script shows."""
+    button = '<button type="button" data-copy hidden>Copy</button>'
+    return f'<div class="code">{button}<pre tabindex="0">{escape(code)}</pre></div>'
 
 
 def _parameters(parameters: list[Mapping[str, Any]]) -> str:
@@ -83,7 +42,7 @@ def _parameters(parameters: list[Mapping[str, Any]]) -> str:
         for one in parameters
     )
     head = "<tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>"
-    return f"<table>{head}{rows}</table>" if rows else ""
+    return f'<div class="wide" tabindex="0"><table>{head}{rows}</table></div>' if rows else ""
 
 
 def _body(document: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
@@ -95,7 +54,7 @@ def _body(document: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
         _fields(document, one, _name(one) if "oneOf" in schema else "Fields")
         for one in schema.get("oneOf", [content["schema"]])
     )
-    return f"<p>Body</p>{_json(content['example'])}{tables}"
+    return f"<p>Body</p>{tables}"
 
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) -> str:
@@ -106,7 +65,7 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) 
         rows += (
             f"<tr><td><code>{escape(name)}</code></td><td>{escape(_type(each))}</td>"
             f"<td>{'required' if name in required else _usual(each)}</td>"
-            f"<td>{_words(each.get('description', ''))}</td></tr>"
+            f"<td>{words(each.get('description', ''))}</td></tr>"
         )
         below += "".join(
             _fields(document, one, f"{name}: {_name(one)}" if "$ref" in one else name)
@@ -114,7 +73,8 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], title: str) 
             if _members(document, one)[0]
         )
     head = "<tr><th>Field</th><th>Type</th><th>Without it</th><th>Meaning</th></tr>"
-    return f"<details><summary>{escape(title)}</summary><table>{head}{rows}</table></details>{below}"
+    table = f'<div class="wide" tabindex="0"><table>{head}{rows}</table></div>'
+    return f"<details><summary>{escape(title)}</summary>{table}</details>{below}"
 
 
 def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -149,7 +109,7 @@ def _responses(document: Mapping[str, Any], responses: Mapping[str, Any]) -> str
     shown, rows = "", ""
     for status, response in responses.items():
         found = _resolved(document, response)
-        rows += f"<tr><td><code>{status}</code></td><td>{_words(found['description'])}</td></tr>"
+        rows += f"<tr><td><code>{status}</code></td><td>{words(found['description'])}</td></tr>"
         schema = found.get("content", {}).get("application/json", {}).get("schema")
         if status.startswith("2") and schema is not None:
             shown = f"<p>Answer {status}</p>{_json(_example(document, schema))}"
@@ -205,7 +165,7 @@ def _json(value: Any) -> str:
     return f'<pre tabindex="0">{escape(json.dumps(value, indent=2, ensure_ascii=False))}</pre>'
 
 
-def _words(text: str) -> str:
-    """Return the text in HTML, with code for backticks."""
+def words(text: str) -> str:
+    """Return *text* in HTML, with code for backticks."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))

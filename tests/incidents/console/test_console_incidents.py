@@ -47,8 +47,10 @@ async def test_an_incident_goes_its_way(console: Console) -> None:
 
     assert "Acknowledged" in (await console.post(f"{here}/acknowledge")).words
     assert await status(console, id_) == "acknowledged"
+    assert "<h2>Notes</h2>" not in (await console.get(here)).text
     page = await console.post(f"{here}/notes", {"note": "A disk is full."})
     assert "A disk is full." in page.words
+    assert "<h2>Notes</h2>" in page.text
     page = await console.post(f"{here}/notes", {"note": "  "})
     assert page.status == 400
     page = await console.post(f"{here}/resolve", {"note": "We made room."})
@@ -104,3 +106,17 @@ async def test_a_viewer_sees_all_and_does_nothing(console: Console) -> None:
     assert page.status == 200
     assert 'method="post" action="/incidents' not in page.text
     assert (await console.get("/incidents/new")).status == 403
+
+
+async def test_the_timeline_begins_with_the_oldest_line_or_the_newest(console: Console) -> None:
+    id_ = await raised(console)
+    await console.api.post(f"/v1/incidents/{id_}/acknowledge", {})
+    await console.api.post(f"/v1/incidents/{id_}/resolve", {})
+    await console.sign_in()
+
+    def lines(page: Page) -> list[str]:
+        return re.findall(r"<li><b>([^<]*)</b>", page.text)
+
+    oldest = lines(await console.get(f"/incidents/{id_}"))
+    assert oldest == ["created", "acknowledged", "resolved"]
+    assert lines(await console.get(f"/incidents/{id_}?order=newest")) == oldest[::-1]

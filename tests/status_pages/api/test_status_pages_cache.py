@@ -13,6 +13,7 @@ from collector.server import make, serve
 from collector.status_pages.api import cache
 from collector.status_pages.service import view
 from collector.status_pages.service.view import PageView
+from collector.status_pages.web import status
 from tests.http.client import Api
 from tests.status_pages.api.test_status_pages import page
 from tests.status_pages.api.test_status_pages_public import visit
@@ -148,6 +149,32 @@ async def test_visitors_who_come_at_once_cost_one_look(api: Api) -> None:
 
     assert {answer.status for answer in answers} == {200}
     assert await looks(api) - before <= 2
+
+
+async def test_a_crowd_on_the_page_of_an_incident_is_served_from_the_cache(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop"}])
+    answer = await api.post(
+        f"/v1/status-pages/{made['id']}/incidents", {"title": "Smoke", "message": "We look"}
+    )
+    drawn: list[str] = []
+    draw = status.incident
+
+    def counted(*args: Any) -> str:
+        drawn.append("incident")
+        return draw(*args)
+
+    monkeypatch.setattr(status, "incident", counted)
+    path = f"example/incidents/{answer.json['id']}"
+    before = await looks(api)
+
+    answers = await asyncio.gather(*(visit(api, path) for _ in range(100)))
+
+    assert {each.status for each in answers} == {200}
+    assert all(b"Smoke" in each.body for each in answers)
+    assert len(drawn) <= 3, "at most one drawing for each second that the crowd takes"
+    assert await looks(api) - before <= 3
 
 
 async def looks(api: Api) -> int:

@@ -1,0 +1,173 @@
+"""The pages of the API's documentation: an introduction with a list of operations, and pages by subject."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+from collector.http.openapi import page
+
+_FILES: Final = files(__package__)
+_STYLE: Final = _FILES.joinpath("page.css").read_text(encoding="utf-8")
+_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_HASH}'; script-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+# A page has at most 150 kB: its operations, and a menu beside them.
+_LARGEST: Final = 135_000
+_FIRST: Final = """curl {url}/v1/monitors \\
+  -H "Authorization: Bearer $TOCSIN_TOKEN\""""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An operation in the list and on its page; *words* are those that the search knows, in lower case."""
+
+    id: str
+    method: str
+    path: str
+    title: str
+    words: str
+    article: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    slug: str
+    title: str
+    about: str
+    entries: list[_Entry]
+
+
+class Site:
+    """The documentation of a *document*; *script*: the address of the script that copies and searches."""
+
+    def __init__(self, document: Mapping[str, Any], script: str) -> None:
+        about = document["info"]
+        self._title = f"{about['title']} API"
+        self._version = about["version"]
+        self._url = document["servers"][0]["url"]
+        self._script = script
+        self._conventions = about["description"]
+        self._pages = list(_pages(document))
+        self._bodies = {each.slug: self._subject(each) for each in self._pages}
+
+    @property
+    def subjects(self) -> list[str]:
+        """The names of the pages, in their order."""
+        return list(self._bodies)
+
+    def subject(self, slug: str) -> str | None:
+        """Return the page of a subject as HTML; None if there is no such page."""
+        return self._bodies.get(slug)
+
+    def index(self, query: str) -> str:
+        """Return the introduction and the operations that have all words of *query*."""
+        wanted = query.lower().split()
+        sections = "".join(_section(each, wanted) for each in self._pages)
+        none = "" if sections else "No operation matches."
+        search = (
+            '<form action="/v1/docs" role="search"><label for="q">Search operations</label> '
+            f'<input type="search" id="q" name="q" value="{escape(query)}"> <button>Search</button></form>'
+            f'<output aria-live="polite">{none}</output>'
+        )
+        head = (
+            f'<h1>{escape(self._title)}</h1><p class="soft">Version {escape(self._version)} at '
+            f'<code>{escape(self._url)}</code> &middot; <a href="/v1/openapi.json">openapi.json</a> &middot; '
+            '<a href="/">Console</a></p>'
+        )
+        introduction = "" if query else f'<div id="introduction">{self._introduction()}</div>'
+        operations = f'<h2 id="operations"><a href="#operations">Operations</a></h2>{sections}'
+        return self._framed(self._title, self._menu(), head + search + introduction + operations)
+
+    def _introduction(self) -> str:
+        text = _FILES.joinpath("introduction.html").read_text(encoding="utf-8")
+        codes = {"FIRST": _FIRST.format(url=self._url), "CONVENTIONS": self._conventions}
+        for name, file in (("PYTHON", "verify.py"), ("NODE", "verify.mjs"), ("GO", "verify.go")):
+            codes[name] = _FILES.joinpath(file).read_text(encoding="utf-8").rstrip()
+        return re.sub(r"@([A-Z]+)@", lambda found: _shown(found[1], codes[found[1]]), text)
+
+    def _subject(self, shown: _Page) -> str:
+        below = "".join(f'<a href="#{each.id}">{escape(each.title)}</a>' for each in shown.entries)
+        head = f'<h1>{escape(shown.title)}</h1><p class="soft">{escape(shown.about)}</p>'
+        body = head + "".join(each.article for each in shown.entries)
+        menu = self._menu(shown.slug, f'<div class="here">{below}</div>')
+        return self._framed(f"{shown.title} · {self._title}", menu, body)
+
+    def _menu(self, current: str = "", below: str = "") -> str:
+        links = ['<a href="/v1/docs">Introduction</a>', '<a href="/v1/docs#operations">Operations</a>']
+        for each in self._pages:
+            mark = ' aria-current="page"' if each.slug == current else ""
+            links.append(f'<a href="/v1/docs?subject={each.slug}"{mark}>{escape(each.title)}</a>')
+            links += [below] if mark else []
+        return f'<nav aria-label="Documentation">{"".join(links)}</nav>'
+
+    def _framed(self, title: str, menu: str, body: str) -> str:
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(title)}</title><style>{_STYLE}</style>"
+            f'<script type="module" src="{escape(self._script)}"></script></head>'
+            f"<body>{menu}<main>{body}</main></body></html>"
+        )
+
+
+def _shown(name: str, text: str) -> str:
+    return page.words(" ".join(text.split())) if name == "CONVENTIONS" else page.copied(text)
+
+
+def _section(shown: _Page, wanted: list[str]) -> str:
+    """Return the operations of a page that have all *wanted* words; nothing if there are none."""
+    items = "".join(
+        _item(shown.slug, each) for each in shown.entries if all(word in each.words for word in wanted)
+    )
+    link = f'<a href="/v1/docs?subject={shown.slug}">{escape(shown.title)}</a>'
+    return f'<section class="subject"><h3>{link}</h3><ul>{items}</ul></section>' if items else ""
+
+
+def _item(slug: str, entry: _Entry) -> str:
+    link = f"/v1/docs?subject={slug}#{entry.id}"
+    call = f'<span class="m {entry.method}">{entry.method.upper()}</span> {escape(entry.path)}'
+    return (
+        f'<li id="{entry.id}" data-words="{escape(entry.words)}">'
+        f'<a href="{link}">{escape(entry.title)}</a> <code class="soft">{call}</code></li>'
+    )
+
+
+def _pages(document: Mapping[str, Any]) -> Iterator[_Page]:
+    """Yield the pages of each tag: a further one where the operations are larger than a page may be."""
+    for tag in document["tags"]:
+        slug = tag["name"].lower().replace(" ", "-")
+        parts: list[list[_Entry]] = [[]]
+        size = 0
+        for entry in _entries(document, tag["name"]):
+            size += len(entry.article.encode())
+            if parts[-1] and size > _LARGEST:
+                parts.append([])
+                size = len(entry.article.encode())
+            parts[-1].append(entry)
+        for number, entries in enumerate(filter(None, parts), 1):
+            further = number > 1
+            title = f"{tag['name']} ({number})" if further else tag["name"]
+            yield _Page(f"{slug}-{number}" if further else slug, title, tag["description"], entries)
+
+
+def _entries(document: Mapping[str, Any], tag: str) -> Iterator[_Entry]:
+    """Yield the operations of *tag*, without PATCH, which equals PUT."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method != "patch" and operation["tags"][0] == tag:
+                title = operation["summary"]
+                yield _Entry(
+                    id=operation["operationId"],
+                    method=method,
+                    path=path,
+                    title=title,
+                    words=f"{title} {method} {path} {operation['operationId']} {tag}".lower(),
+                    article=page.article(document, method, path, operation),
+                )
