@@ -257,7 +257,7 @@ def _mark(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.database)
         if "storage" in folders:
             item.add_marker(pytest.mark.oldest)
-    if folders & _WHOLE or "chain" in fixtures or item.get_closest_marker("slow"):
+    if folders & _WHOLE or {"chain", "chains"} & set(fixtures) or item.get_closest_marker("slow"):
         item.add_marker(pytest.mark.races)
     if not folders & _NOT_FAST and not any(map(item.get_closest_marker, ("database", "races"))):
         item.add_marker(pytest.mark.fast)
