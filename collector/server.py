@@ -39,7 +39,7 @@ from collector.metrics.api import RECEIVER
 from collector.metrics.service.series import MetricsReceiver, Nobody
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import live
-from collector.monitors.service.pulse import Pulse
+from collector.monitors.service.pulse import CheckFeed
 from collector.status_pages.api import domains, password, public, public_subscribers, status_pages
 from collector.status_pages.service.domains import Prover
 from shared.errors import CannotStart
@@ -87,7 +87,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[changes.ON_CHANGE] = (shown.sites.outdate,)
     app[status_pages.PROVER] = Prover(context.transport)
     app[public_subscribers.ASKERS] = public_subscribers.askers()
-    app[live.PULSE] = Pulse(context.db, live.draw)
+    app[live.PULSE] = CheckFeed(context.db, live.draw)
     app.on_shutdown.append(live.close)
     app.cleanup_ctx.append(ratelimit.running)
     app.cleanup_ctx.append(partial(sign_in_state.running, features.openid))

@@ -9,7 +9,7 @@ from typing import Final
 
 from probe.checks._check import Check
 from probe.net.dns import message as dns_message
-from probe.net.dns.message import Answer
+from probe.net.dns.message import DnsAnswer
 from probe.net.endpoint import Endpoint, ascii_host
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
@@ -56,7 +56,7 @@ def _own(net: Net) -> tuple[str, int]:
     return host_and_port(servers[0], _PORT)
 
 
-async def _ask(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, limit: Limit) -> Answer:
+async def _ask(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, limit: Limit) -> DnsAnswer:
     began = time.monotonic()
     message = await net.questions.ask(server, asked, limit)
     spent.first_byte = time.monotonic() - began
@@ -80,14 +80,14 @@ async def _ask_whole(net: Net, server: tuple[str, int], asked: bytes, spent: Spe
     return answer
 
 
-def _read(message: bytes) -> Answer:
+def _read(message: bytes) -> DnsAnswer:
     try:
         return dns_message.read(message)
     except dns_message.Malformed as error:
         raise TargetError(f"dns: malformed answer ({error})") from None
 
 
-def _judge(kind: Dns, answer: Answer, found: Sequence[str], expected: Sequence[str]) -> None:
+def _judge(kind: Dns, answer: DnsAnswer, found: Sequence[str], expected: Sequence[str]) -> None:
     if answer.rcode != kind.rcode:
         raise TargetError(f"dns: answered {answer.rcode}, expected {kind.rcode}")
     if kind.rcode != "NOERROR":

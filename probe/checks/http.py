@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from probe.checks._check import Check
-from probe.net.assertions import Answer, compile_aside
+from probe.net.assertions import CheckAnswer, compile_aside
 from probe.net.bodies import Body
 from probe.net.curl.route import Way, way
 from probe.net.engine import Net
@@ -119,8 +119,8 @@ def _verdict(kind: Http) -> Verdict:
     return verdict
 
 
-def _answer(reply: HttpReply, spent: Spent, limit: Limit) -> Answer:
-    return Answer(
+def _answer(reply: HttpReply, spent: Spent, limit: Limit) -> CheckAnswer:
+    return CheckAnswer(
         code=reply.code,
         headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in reply.headers or ()],
         body=reply.text,

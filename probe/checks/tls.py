@@ -34,7 +34,7 @@ _VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SeenChain:
     """The received certificates, their fingerprint, and the TLS version."""
 
     chain: Sequence[Certificate]
@@ -53,7 +53,7 @@ class _Asked:
         self._text = ""
         self._until = 0.0
 
-    async def words(self, net: Net, seen: _Seen, limit: Limit) -> str:
+    async def words(self, net: Net, seen: _SeenChain, limit: Limit) -> str:
         """The error of a revoked certificate, or an empty text; requires that its issuer was sent."""
         from probe.net.tls.revocation import verdict  # noqa: PLC0415 - the library is large and seldom used
 
@@ -106,7 +106,7 @@ async def _look(
     *,
     name: str,
     limit: Limit,
-) -> _Seen:
+) -> _SeenChain:
     """Shake hands with *manner*, after the plain-text dialogue that it needs."""
     async with connected(net, to, spent, limit) as stream:
         if start_tls is not None:
@@ -119,7 +119,7 @@ async def _look(
             read = _read(chain)
             known.clear()
             known[print_] = read
-        return _Seen(known[print_], print_, sock.version() or "", ders)
+        return _SeenChain(known[print_], print_, sock.version() or "", ders)
 
 
 def _read(chain: Sequence[Any]) -> Sequence[Certificate]:
@@ -132,7 +132,7 @@ def _read(chain: Sequence[Any]) -> Sequence[Certificate]:
     return found
 
 
-async def _judge(look: partial[Any], seen: _Seen, name: str) -> tuple[str, _Seen]:
+async def _judge(look: partial[Any], seen: _SeenChain, name: str) -> tuple[str, _SeenChain]:
     """OpenSSL's verdict on the chain, and the certificates, which it does not reveal if it rejects them."""
     try:
         return "", await look(Spent())
@@ -141,7 +141,7 @@ async def _judge(look: partial[Any], seen: _Seen, name: str) -> tuple[str, _Seen
         return str(error), seen
 
 
-def _outcome(kind: Tls, seen: _Seen, error: str, spent: Spent) -> Outcome:
+def _outcome(kind: Tls, seen: _SeenChain, error: str, spent: Spent) -> Outcome:
     ends = _ends(seen.chain)
     days = (ends - time.time()) / _DAY_S
     near = False

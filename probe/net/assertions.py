@@ -35,7 +35,7 @@ _THREADS: Final = ThreadPoolExecutor(2, "assertions")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CheckAnswer:
     """*took_ms*: of the whole check; *days*: until the certificate's expiry, None without one."""
 
     code: int
@@ -50,7 +50,7 @@ class _Reading:
 
     __slots__ = ("_document", "_text", "answer", "meter")
 
-    def __init__(self, answer: Answer, meter: Meter) -> None:
+    def __init__(self, answer: CheckAnswer, meter: Meter) -> None:
         self.answer = answer
         self.meter = meter
         self._text: str | None = None
@@ -73,7 +73,7 @@ class _Reading:
         return self._document[0]
 
 
-Judge = Callable[[Answer, Meter], str]
+Judge = Callable[[CheckAnswer, Meter], str]
 _Judge = Callable[[_Reading], str]
 _Holds = Callable[[Any, Meter], bool]
 
@@ -85,24 +85,24 @@ def compile_assertions(assertions: Sequence[Assertion]) -> Judge:
     """
     each = [_judge(assertion) for assertion in assertions]
 
-    def first(answer: Answer, meter: Meter) -> str:
+    def first(answer: CheckAnswer, meter: Meter) -> str:
         reading = _Reading(answer, meter)
         return next((words for one in each if (words := one(reading))), "")
 
     return first
 
 
-def compile_aside(assertions: Sequence[Assertion]) -> Callable[[Answer], Awaitable[str]]:
+def compile_aside(assertions: Sequence[Assertion]) -> Callable[[CheckAnswer], Awaitable[str]]:
     """As `compile_assertions`: cheap ones run at once, others in a thread; too costly ones are reported."""
     first = compile_assertions(assertions)
 
-    def whole(answer: Answer) -> str:
+    def whole(answer: CheckAnswer) -> str:
         try:
             return first(answer, Meter())
         except TooCostly as error:
             return f"assertion failed: {error} too costly"
 
-    async def judged(answer: Answer) -> str:
+    async def judged(answer: CheckAnswer) -> str:
         if len(answer.body) <= _QUICK_BYTES:
             with suppress(TooCostly):
                 return first(answer, Meter(_QUICK_STEPS, _QUICK_SCANS))

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 _MOST_FAILURES: Final = 60
 
 
-class Reader:
+class ReplayReader:
     """Reads one incarnation from a position on; at the end it waits for new batches."""
 
     def __init__(self, spool: "Spool", incarnation: int, seq: int) -> None:

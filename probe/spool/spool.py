@@ -18,7 +18,7 @@ from probe.clock import wall_us as clock_us
 from probe.spool.appender import Appender
 from probe.spool.ledger import Ledger, Lost
 from probe.spool.missed import join, missed_in
-from probe.spool.replay import Reader
+from probe.spool.replay import ReplayReader
 from probe.spool.segments import Sealed, Segment, finish_repairs, load, pack, passes, scan
 from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
@@ -78,9 +78,9 @@ class Spool:
             found[incarnation] = min(least, first), max(most, last)
         return [(incarnation, *span) for incarnation, span in found.items()]
 
-    def read_after(self, incarnation: int, seq: int) -> Reader:
+    def read_after(self, incarnation: int, seq: int) -> ReplayReader:
         """The batches of an incarnation after *seq*, in order, future ones included."""
-        return Reader(self, incarnation, seq)
+        return ReplayReader(self, incarnation, seq)
 
     def acked(self, incarnation: int, seq: int) -> None:
         """A collector has committed everything up to *seq*."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import header, patiently
 from probe.web3.rpc import Call
 from shared.findings import Finding, Findings
@@ -39,14 +39,14 @@ def retraction(gone: Gone) -> Finding:
     return Finding(Findings.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
 
 
-async def standing(view: View, first: int, last: int) -> Gone:
+async def standing(view: ChainView, first: int, last: int) -> Gone:
     """The current hashes of blocks *first* to *last*, as many of them as fit."""
     numbers = range(first, min(last, first + MOST_NAMED - 1) + 1)
     found = await hashes(view, numbers)
     return Gone(first, numbers[-1], tuple(zip(numbers, found, strict=True)))
 
 
-async def hashes(view: View, numbers: Sequence[int]) -> list[str]:
+async def hashes(view: ChainView, numbers: Sequence[int]) -> list[str]:
     """The hashes of the blocks *numbers*. Raises NodeFault if the node lacks one."""
     found: list[str] = []
     for at in range(0, len(numbers), _AT_ONCE):
@@ -54,12 +54,12 @@ async def hashes(view: View, numbers: Sequence[int]) -> list[str]:
     return found
 
 
-async def _some(view: View, numbers: Sequence[int]) -> list[str]:
+async def _some(view: ChainView, numbers: Sequence[int]) -> list[str]:
     answers = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), False]) for number in numbers))
     return [header(view, number, answer).hash for number, answer in zip(numbers, answers, strict=True)]
 
 
-async def age_s(view: View, number: int) -> int:
+async def age_s(view: ChainView, number: int) -> int:
     """How much older block *number* is than the head, in seconds."""
     [said] = await view.ask(Call("eth_getBlockByNumber", [hex(number), False]))
     return max(view.head.at - header(view, number, said).at, 0)

@@ -12,10 +12,10 @@ from probe.checks._check import Check, Kept
 from probe.net.engine import Net
 from probe.net.spent import Limit, Spent
 from probe.web3 import lag
-from probe.web3.bridge_ends import End, Seen, destination, source
+from probe.web3.bridge_ends import End, RecentAmount, destination, source
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
-from probe.web3.messages import MOST_KEPT, Message, MessageBook, matched, merged, settled
+from probe.web3.messages import MOST_KEPT, BridgeMessage, MessageBook, matched, merged, settled
 from probe.web3.reader import Cursor
 from shared.kinds.web3.bridge import Bridge
 from shared.kinds.web3.fields import EXACT, amount, in_units
@@ -65,7 +65,7 @@ def _about(end: End) -> list[Any]:
     return [end.chain, end.side.contract.lower(), end.side.token.lower()]
 
 
-def _next(seen: Seen, begun: Cursor | None) -> Cursor | None:
+def _next(seen: RecentAmount, begun: Cursor | None) -> Cursor | None:
     return begun if seen.step is None else seen.step.cursor
 
 
@@ -82,7 +82,11 @@ def _unjudged(kind: Bridge) -> tuple[str, ...]:
 
 
 def _followed(
-    kind: Bridge, book: MessageBook, locked: Seen, minted: Seen, cursors: tuple[Cursor | None, Cursor | None]
+    kind: Bridge,
+    book: MessageBook,
+    locked: RecentAmount,
+    minted: RecentAmount,
+    cursors: tuple[Cursor | None, Cursor | None],
 ) -> MessageBook:
     """*book* with the messages just read."""
     coarse = min(locked.decimals, minted.decimals)
@@ -96,7 +100,7 @@ def _followed(
     return settled(MessageBook(*sides), (_firm(cursors[0]), _firm(cursors[1])), since)
 
 
-def _rounded(messages: Sequence[Message], digits: int) -> list[Message]:
+def _rounded(messages: Sequence[BridgeMessage], digits: int) -> list[BridgeMessage]:
     """Amounts without the last *digits*, which the other side cannot represent and never mints."""
     short = [replace(one, id=f"{one.amount // 10**digits:x}") for one in messages]
     return [one for one in short if one.amount]
@@ -107,7 +111,9 @@ def _firm(cursor: Cursor | None) -> int:
     return cursor.known[-_FIRM][0] if cursor is not None and len(cursor.known) >= _FIRM else 0
 
 
-def _judged(kind: Bridge, most: Decimal, book: MessageBook, locked: Seen, minted: Seen) -> list[Measured]:
+def _judged(
+    kind: Bridge, most: Decimal, book: MessageBook, locked: RecentAmount, minted: RecentAmount
+) -> list[Measured]:
     if kind.max_delay_seconds is None:
         return [_imbalance(most, locked, minted, Decimal(0))]
     under_way = matched(book)[1]
@@ -121,7 +127,7 @@ def _judged(kind: Bridge, most: Decimal, book: MessageBook, locked: Seen, minted
     return measured
 
 
-def _delay(most_s: int, under_way: Sequence[Message], now: int) -> Measured:
+def _delay(most_s: int, under_way: Sequence[BridgeMessage], now: int) -> Measured:
     age = max((now - one.at for one in under_way), default=0)
     text = f"messages under way: {len(under_way)}"
     if under_way:
@@ -129,7 +135,7 @@ def _delay(most_s: int, under_way: Sequence[Message], now: int) -> Measured:
     return Measured("message_delay", Decimal(max(age, 0)), Decimal(most_s), "s", text, strict=True)
 
 
-def _imbalance(most: Decimal, locked: Seen, minted: Seen, moving: Decimal) -> Measured:
+def _imbalance(most: Decimal, locked: RecentAmount, minted: RecentAmount, moving: Decimal) -> Measured:
     """Compare the more harmless of the recent values, because the other side may lag behind."""
     least_locked, most_locked = (in_units(one, locked.decimals) for one in (locked.least, locked.most))
     least_minted, most_minted = (in_units(one, minted.decimals) for one in (minted.least, minted.most))
@@ -150,6 +156,6 @@ def _percent(part: Decimal, whole: Decimal) -> Decimal:
     return EXACT.divide(EXACT.multiply(part, _HUNDRED), whole).quantize(_PLACES, ROUND_UP, EXACT)
 
 
-def _pause(end: End, seen: Seen) -> Measured:
+def _pause(end: End, seen: RecentAmount) -> Measured:
     text = f"the contract at the {end.name} is {'paused' if seen.paused else 'not paused'}"
     return Measured(f"{end.name}_paused", Decimal(seen.paused), Decimal(1), "", text)

@@ -11,8 +11,8 @@ from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
 from probe.web3.events import topic
 from probe.web3.logs import TRANSFER, Log, by_filters
-from probe.web3.messages import Message
-from probe.web3.nodes import Pool, View
+from probe.web3.messages import BridgeMessage
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.patience import answers, header, patiently
 from probe.web3.reader import Cursor, Reader, Source, Step
 from probe.web3.restarted_chain import RestartedChain
@@ -28,7 +28,7 @@ from probe.web3.views import (
     missing,
     total_supply,
 )
-from shared.kinds.web3.abi import Event, event_of
+from shared.kinds.web3.abi import AbiEvent, event_of
 from shared.kinds.web3.bridge import Bridge, Side
 from shared.kinds.web3.fields import nodes
 
@@ -42,7 +42,7 @@ _Named = Callable[[Log], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RecentAmount:
     """*at*: the head's Unix time. The locked or minted amount was recently between *least* and *most*.
 
     *step*: the messages read, if requested.
@@ -53,7 +53,7 @@ class Seen:
     most: int
     decimals: int
     paused: bool
-    step: Step[Message] | None = None
+    step: Step[BridgeMessage] | None = None
 
     @property
     def whole(self) -> bool:
@@ -69,11 +69,13 @@ class End:
     pool: Pool
     chain: int
     side: Side
-    measure: Callable[[View], Call]
-    reader: Reader[Message]
+    measure: Callable[[ChainView], Call]
+    reader: Reader[BridgeMessage]
     anew: RestartedChain
 
-    async def look(self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool) -> Seen:
+    async def look(
+        self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool
+    ) -> RecentAmount:
         """Read the end's state. Raises TargetError with the end's name, ProbeError."""
         self.anew.begin()
         try:
@@ -82,7 +84,7 @@ class End:
             msg = f"{self.name}: {error}"
             raise TargetError(msg, code=error.code, spent=spent) from None
 
-    async def _see(self, view: View, cursor: Cursor | None, *, read: bool) -> Seen:
+    async def _see(self, view: ChainView, cursor: Cursor | None, *, read: bool) -> RecentAmount:
         step = await self.anew.advance(self.reader, view, cursor) if read else None
         if step is not None:
             step = replace(step, logs=await _dated(view, step.logs))
@@ -96,7 +98,7 @@ class End:
         amounts = [words(said, 1, "balanceOf(), totalSupply()")[0] for said in measured]
         # Not every contract can be paused.
         paused = not missing(flag) and is_paused(flag)
-        return Seen(view.head.at, min(amounts), max(amounts), digits(places), paused, step)
+        return RecentAmount(view.head.at, min(amounts), max(amounts), digits(places), paused, step)
 
 
 def source(kind: Bridge) -> End:
@@ -115,14 +117,14 @@ def destination(kind: Bridge) -> End:
 
 
 def _end(
-    name: str, kind: Bridge, side: Side, measure: Callable[[View], Call], reading: Source[Message]
+    name: str, kind: Bridge, side: Side, measure: Callable[[ChainView], Call], reading: Source[BridgeMessage]
 ) -> End:
     asked = nodes(side.rpc_url, side.chain, kind.max_block_age_seconds, kind.rpc_quorum)
     reader = Reader(reading, asked.chain.confirmations)
     return End(name, Pool(asked), asked.chain.id, side, measure, reader, RestartedChain())
 
 
-def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[Message]:
+def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[BridgeMessage]:
     """The reader of a side's messages: by its event, or else by transfers of its token."""
     if signature is None:
         return _messages({"address": side.token, "topics": transfer}, _by_amount)
@@ -130,12 +132,12 @@ def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Sour
     return _messages({"address": side.contract, "topics": [topic(event)]}, lambda log: _by_id(event, log))
 
 
-def _messages(filter_: dict[str, Any], named: _Named) -> Source[Message]:
+def _messages(filter_: dict[str, Any], named: _Named) -> Source[BridgeMessage]:
     read = by_filters([filter_])
 
-    async def source_(view: View, first: int, last: int) -> Sequence[Message]:
+    async def source_(view: ChainView, first: int, last: int) -> Sequence[BridgeMessage]:
         return [
-            Message(log.block, log.index, log.block_hash, name)
+            BridgeMessage(log.block, log.index, log.block_hash, name)
             for log in await read(view, first, last)
             if (name := named(log))
         ]
@@ -150,7 +152,7 @@ def _by_amount(log: Log) -> str:
     return f"{value:x}" if moved and 0 < value < _MOST_AMOUNT else ""
 
 
-def _by_id(event: Event, log: Log) -> str:
+def _by_id(event: AbiEvent, log: Log) -> str:
     """Id by the first argument's raw word, because its type may differ between the chains."""
     indexed = event.inputs[0].indexed
     apart = len(log.topics) > 1 if indexed is None else indexed
@@ -162,13 +164,13 @@ def _by_id(event: Event, log: Log) -> str:
     return hashlib.blake2b(word, digest_size=_ID_BYTES).hexdigest()
 
 
-async def _dated(view: View, messages: Sequence[Message]) -> tuple[Message, ...]:
+async def _dated(view: ChainView, messages: Sequence[BridgeMessage]) -> tuple[BridgeMessage, ...]:
     """The messages with their blocks' times. Raises NodeFault for blocks that the node lacks."""
     numbers = sorted({one.block for one in messages})
     at = await patiently(view, partial(_times, view, numbers))
     return tuple(replace(one, at=at[one.block]) for one in messages)
 
 
-async def _times(view: View, numbers: Sequence[int]) -> dict[int, int]:
+async def _times(view: ChainView, numbers: Sequence[int]) -> dict[int, int]:
     said = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), False]) for number in numbers))
     return {number: header(view, number, one).at for number, one in zip(numbers, said, strict=True)}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import absent, header
 from probe.web3.places import PlaceFinding
 from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
@@ -53,7 +53,7 @@ class Coins:
         self._terms = terms
         self.missed = 0
 
-    async def __call__(self, view: View, first: int, last: int) -> Sequence[PlaceFinding]:
+    async def __call__(self, view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:
         first = max(first, 1)  # the genesis block has no transactions
         start = await self._first_known(view, first)
         numbers = await self._changed(view, start, last) if start <= last else []
@@ -65,7 +65,7 @@ class Coins:
         self.missed += min(start, last + 1) - first
         return found
 
-    async def _first_known(self, view: View, first: int) -> int:
+    async def _first_known(self, view: ChainView, first: int) -> int:
         """*first*, or the first later block whose previous state the node has."""
         newer = [view.head.number - kept for kept in _KEPT]
         befores = [first - 1, *(number for number in newer if number >= first)]
@@ -74,7 +74,7 @@ class Coins:
         known = (at for at, answer in zip(befores, answers, strict=True) if not isinstance(answer, Refusal))
         return next(known, first - 1) + 1
 
-    async def _changed(self, view: View, first: int, last: int) -> list[int]:
+    async def _changed(self, view: ChainView, first: int, last: int) -> list[int]:
         """The blocks that changed balance or nonce; in a long span, opposite changes may cancel out."""
         step = -(-(last - first + 1) // _SEGMENTS)
         spans = await self._moved(view, [*range(first - 1, last, step), last])
@@ -82,12 +82,12 @@ class Coins:
             spans = [one for a, b in spans for one in await self._moved(view, range(a, b + 1))]
         return [after for _, after in spans]
 
-    async def _moved(self, view: View, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    async def _moved(self, view: ChainView, numbers: Sequence[int]) -> list[tuple[int, int]]:
         """Pairs of consecutive block numbers between which the account changed."""
         states = dict(zip(numbers, await self._accounts(view, numbers), strict=True))
         return [(a, b) for a, b in pairwise(numbers) if states[a] != states[b]]
 
-    async def _accounts(self, view: View, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    async def _accounts(self, view: ChainView, numbers: Sequence[int]) -> list[tuple[int, int]]:
         """Balance and nonce after each block."""
         accounts = []
         for at in range(0, len(numbers), _AT_ONCE):
@@ -103,7 +103,7 @@ class Coins:
             accounts += list(zip(read[::2], read[1::2], strict=True))
         return accounts
 
-    async def _large(self, view: View, numbers: Sequence[int]) -> list[PlaceFinding]:
+    async def _large(self, view: ChainView, numbers: Sequence[int]) -> list[PlaceFinding]:
         whole = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), True]) for number in numbers))
         moved = [
             one
@@ -117,7 +117,7 @@ class Coins:
         )
         return [one for one, receipt in zip(moved, receipts, strict=True) if _succeeded(view, one, receipt)]
 
-    async def _of(self, view: View, number: int, answer: Any) -> list[PlaceFinding]:
+    async def _of(self, view: ChainView, number: int, answer: Any) -> list[PlaceFinding]:
         """The large transfers of a block, including failed ones."""
         what = "eth_getBlockByNumber"
         whole = header(view, number, answer)
@@ -147,7 +147,7 @@ def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _succeeded(view: View, one: PlaceFinding, answer: Any) -> bool:
+def _succeeded(view: ChainView, one: PlaceFinding, answer: Any) -> bool:
     """Whether it succeeded: a failed one moves nothing. Raises NodeFault for a wrong or missing receipt."""
     receipt = result(answer, "eth_getTransactionReceipt")
     if receipt is None:

@@ -14,13 +14,13 @@ from probe.web3.decode import keccak
 from probe.web3.events import arguments, finding, raw, topic, topic_of
 from probe.web3.line import begin
 from probe.web3.logs import Log, by_filters
-from probe.web3.nodes import Pool, View
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.places import PlaceFinding
 from probe.web3.reader import Reader, Source, Step
 from probe.web3.restarted_chain import RestartedChain
 from probe.web3.slices import fairly
 from shared.findings import Finding
-from shared.kinds.web3.abi import Event, Param, event_of, others
+from shared.kinds.web3.abi import AbiEvent, Param, event_of, others
 from shared.kinds.web3.chains import chain_or_any
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.kinds.web3.fields import nodes
@@ -32,7 +32,7 @@ from shared.results import Outcome
 class _Wanted:
     """The event, its required arguments, and the other events of the contract."""
 
-    event: Event
+    event: AbiEvent
     values: Mapping[str, Collection[str]]
     others: Collection[bytes]
 
@@ -70,7 +70,7 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
         cursor, line = begin(standing, missed)
         anew.begin()
 
-        async def look(view: View) -> Step[PlaceFinding]:
+        async def look(view: ChainView) -> Step[PlaceFinding]:
             return await anew.advance(reader, view, cursor, line.again)
 
         step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
@@ -86,7 +86,7 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
 def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
     read = by_filters([filter_])
 
-    async def source(view: View, first: int, last: int) -> Sequence[PlaceFinding]:
+    async def source(view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:
         found = []
         async for log in fairly(await read(view, first, last)):
             one = wanted.finding(log)
@@ -97,7 +97,7 @@ def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
     return source
 
 
-def _topics(event: Event, wished: Mapping[str, Sequence[str]]) -> list[Any]:
+def _topics(event: AbiEvent, wished: Mapping[str, Sequence[str]]) -> list[Any]:
     """The topics by which nodes filter."""
     first = topic(event)
     topics: list[Any] = [] if first is None else [first]
@@ -111,7 +111,7 @@ def _topic(param: Param, wished: Mapping[str, Sequence[str]]) -> list[str] | Non
     return [topic_of(param, one) for one in wished[param.name]] if param.name in wished else None
 
 
-def _ours(event: Event, wished: Mapping[str, Sequence[str]]) -> dict[str, Collection[str]]:
+def _ours(event: AbiEvent, wished: Mapping[str, Sequence[str]]) -> dict[str, Collection[str]]:
     """Filters that nodes cannot apply; arguments that may or may not be topics match in either form."""
     return {
         param.name: {*wished[param.name], *(topic_of(param, one) for one in wished[param.name])}

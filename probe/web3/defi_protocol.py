@@ -12,7 +12,7 @@ from probe.net.spent import Limit, Spent
 from probe.web3 import windows
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
-from probe.web3.nodes import Pool, View
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.patience import answers
 from probe.web3.rpc import NodeFault
 from probe.web3.values import words
@@ -40,7 +40,7 @@ _PLACES: Final = Decimal("0.0001")
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _ProtocolFigures:
     """*at*: the head's Unix time; values that were not requested are None."""
 
     at: int
@@ -92,8 +92,8 @@ def prepare(kind: DefiProtocol, kept: Kept) -> Check:
     return check
 
 
-async def _look(view: View, kind: DefiProtocol) -> _Seen:
-    return _Seen(
+async def _look(view: ChainView, kind: DefiProtocol) -> _ProtocolFigures:
+    return _ProtocolFigures(
         view.head.at,
         await _tvl(view, kind.contract, kind.token) if kind.contract and kind.asks_tvl else None,
         await latest_round(view, kind.oracle) if kind.oracle else None,
@@ -102,12 +102,12 @@ async def _look(view: View, kind: DefiProtocol) -> _Seen:
     )
 
 
-async def _paused(view: View, contract: str) -> bool:
+async def _paused(view: ChainView, contract: str) -> bool:
     [said] = await answers(view, ask_paused(view, contract))
     return is_paused(said)
 
 
-async def _tvl(view: View, contract: str, token: str | None) -> Decimal:
+async def _tvl(view: ChainView, contract: str, token: str | None) -> Decimal:
     if token is not None:
         said, places = await answers(view, balance(view, contract, token), ask_decimals(view, token))
         return in_units(words(said, 1, "balanceOf()")[0], digits(places))
@@ -123,7 +123,7 @@ async def _tvl(view: View, contract: str, token: str | None) -> Decimal:
     return in_units(total, await decimals(view, f"0x{word:040x}"))
 
 
-def _remember(past: _Past, seen: _Seen, kind: DefiProtocol) -> _Past:
+def _remember(past: _Past, seen: _ProtocolFigures, kind: DefiProtocol) -> _Past:
     window_s = kind.window_minutes * 60
     tvl, high, low = past.tvl, past.high, past.low
     if seen.tvl is not None and kind.tvl_drop_percent is not None:
@@ -141,7 +141,7 @@ def _by_itself(kind: DefiProtocol) -> bool:
     return kind.max_price_deviation_percent is not None and not fixed
 
 
-def _of_tvl(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
+def _of_tvl(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Measured]:
     measured = []
     if seen.tvl is None:
         return []
@@ -161,7 +161,7 @@ def _of_tvl(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
     return measured
 
 
-def _of_oracle(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
+def _of_oracle(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Measured]:
     if seen.oracle is None:
         return []
     measured = [_bad(seen)]
@@ -176,7 +176,7 @@ def _of_oracle(kind: DefiProtocol, seen: _Seen, past: _Past) -> list[Measured]:
     return measured
 
 
-def _bad(seen: _Seen) -> Measured:
+def _bad(seen: _ProtocolFigures) -> Measured:
     """The alert for an unusable price: zero, or carried over from an earlier round."""
     said = ((name, one) for name, one in (("oracle", seen.oracle), ("reference", seen.reference)) if one)
     text = "the oracle answers a price of its last round"
@@ -191,7 +191,7 @@ def _bad(seen: _Seen) -> Measured:
     return Measured("bad_oracle", Decimal(0), Decimal(1), "", text)
 
 
-def _wanted(kind: DefiProtocol, seen: _Seen, past: _Past, price: Decimal) -> list[Decimal]:
+def _wanted(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past, price: Decimal) -> list[Decimal]:
     """The prices to compare *price* with, if any."""
     if kind.expected_price is not None:
         return [amount(kind.expected_price)]

@@ -8,7 +8,7 @@ import orjson
 from probe.web3.decode import checksummed, decoded, keccak, leaf, named
 from probe.web3.logs import Log
 from shared.findings import Finding, Findings
-from shared.kinds.web3.abi import Event, Param
+from shared.kinds.web3.abi import AbiEvent, Param
 
 __all__ = ["arguments", "checksummed", "finding", "keccak", "topic", "topic_of"]
 
@@ -18,12 +18,12 @@ _MOST_DATA: Final = 64 * 1024
 _CUTS: Final = (4_096, 512, 64)
 
 
-def topic(event: Event) -> str | None:
+def topic(event: AbiEvent) -> str | None:
     """The first topic of its logs; None for an anonymous event, which has none."""
     return None if event.anonymous else "0x" + keccak(event.signature.encode()).hex()
 
 
-def arguments(event: Event, log: Log) -> dict[str, Any]:
+def arguments(event: AbiEvent, log: Log) -> dict[str, Any]:
     """The arguments by name (or position if unnamed): integers as decimal strings, bytes in hex.
 
     Of an indexed text, array or tuple, a log contains only the hash. Raises ValueError for a log of another

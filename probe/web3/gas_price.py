@@ -9,7 +9,7 @@ from typing import Final
 from probe.checks._check import Check, Kept
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain, rounded
-from probe.web3.nodes import Pool, View
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import Call
 from probe.web3.thresholds import watching
 from probe.web3.values import quantity
@@ -38,7 +38,7 @@ def prepare(kind: GasPrice, kept: Kept) -> Check:
     return watching(Pool(asked), _look, partial(_measured, high=high, low=low), standing, _median)
 
 
-async def _look(view: View) -> _Gas:
+async def _look(view: ChainView) -> _Gas:
     [price] = await view.ask(_PRICE)
     return _Gas(quantity(price, _PRICE.method), view.head.base_fee)
 

@@ -35,7 +35,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BlockLine:
     """*first*: the block where it began; from *at* to *last*, others may have reported retracted logs.
 
     *forks*: number of forks so far. *over*: blocks reread for them, and by earlier lines, oldest first.
@@ -53,10 +53,10 @@ class Line:
         """The first and last block whose valid logs are still to be reported."""
         return (self.at, self.last) if _UNKNOWN < self.at <= self.last else None
 
-    def after(self, step: Step[Any]) -> "Line":
+    def after(self, step: Step[Any]) -> "BlockLine":
         """The line to be stored after *step*."""
         if step.anew:
-            return Line(secrets.token_hex(8), step.cursor.next, over=self.over)
+            return BlockLine(secrets.token_hex(8), step.cursor.next, over=self.over)
         first = step.cursor.next if self.first == _UNKNOWN else self.first
         at = self.at if step.again is None else step.again.last + 1
         line = replace(self, first=first, last=min(self.last, step.head), at=at)
@@ -71,7 +71,7 @@ class Line:
         return {_LINE: [self.id, self.first, self.last, self.at, self.forks], _OVER: over}
 
 
-def begin(standing: CheckpointState, missed: Missed | None) -> tuple[Cursor | None, Line]:
+def begin(standing: CheckpointState, missed: Missed | None) -> tuple[Cursor | None, BlockLine]:
     """The start of this check, moved back if blocks were *missed*, and its line."""
     cursor = Cursor.of(standing.more.get("cursor"))
     if cursor is not None and missed is not None:
@@ -93,14 +93,14 @@ def _back(cursor: Cursor, missed: Missed) -> Cursor:
     )
 
 
-def _line_of(standing: CheckpointState, cursor: Cursor | None) -> Line:
+def _line_of(standing: CheckpointState, cursor: Cursor | None) -> BlockLine:
     """The line of this probe, or a new one that continues from *cursor*."""
     over = _overs(standing.more.get(_OVER))
     said = standing.more.get(_LINE) if standing.own else None
     if isinstance(said, list) and len(said) == 5:
         id_, first, last, at, forks = said
-        return Line(id_, first, last, at, forks, over)
-    line = Line(secrets.token_hex(8), over=over)
+        return BlockLine(id_, first, last, at, forks, over)
+    line = BlockLine(secrets.token_hex(8), over=over)
     if cursor is None:
         return line
     last = _UNKNOWN if standing.own else cursor.next + MOST_AGAIN - 1

@@ -8,7 +8,7 @@ from typing import Any, Final
 from probe.checks._check import Check, Kept
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured, plain
-from probe.web3.nodes import Look, Pool, View
+from probe.web3.nodes import ChainView, Look, Pool
 from probe.web3.patience import answers
 from probe.web3.rpc import NodeFault
 from probe.web3.thresholds import watching
@@ -59,7 +59,7 @@ def _measured(factor: int, *, least: Decimal) -> list[Measured]:
 
 
 def _aave(pool: str, owner: str) -> Look[int]:
-    async def look(view: View) -> int:
+    async def look(view: ChainView) -> int:
         [said] = await answers(view, call(view, pool, _ACCOUNT, address_word(owner)))
         return words(said, 6, "getUserAccountData()")[5]
 
@@ -70,7 +70,7 @@ def _compound(pool: str, owner: str) -> Look[int]:
     """The liquidation value of the collateral divided by the debt."""
     account = address_word(owner)
 
-    async def look(view: View) -> int:
+    async def look(view: ChainView) -> int:
         count, debt, feed, scale = await _words(
             view, pool, (_ASSETS,), (_DEBT, account), (_BASE_FEED,), (_BASE_SCALE,)
         )
@@ -93,7 +93,7 @@ def _compound(pool: str, owner: str) -> Look[int]:
     return look
 
 
-async def _assets(view: View, pool: str, count: int) -> Sequence[list[int]]:
+async def _assets(view: ChainView, pool: str, count: int) -> Sequence[list[int]]:
     """Offset, address, feed, scale and factors of each asset; the last factor here is for liquidation."""
     infos = await answers(view, *(call(view, pool, _ASSET, f"{number:064x}") for number in range(count)))
     assets = [words(info, 6, "getAssetInfo()") for info in infos]
@@ -102,7 +102,7 @@ async def _assets(view: View, pool: str, count: int) -> Sequence[list[int]]:
     return assets
 
 
-async def _words(view: View, to: str, *asked: tuple[Any, ...]) -> list[int]:
+async def _words(view: ChainView, to: str, *asked: tuple[Any, ...]) -> list[int]:
     """The single word that each call (selector and arguments) returns."""
     said = await answers(view, *(call(view, to, selector, *arguments) for selector, *arguments in asked))
     return [words(one, 1, _NAMES[selector])[0] for one, (selector, *_) in zip(said, asked, strict=True)]

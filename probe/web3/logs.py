@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import absent, header, is_late
 from probe.web3.rpc import Call, NodeFault, Refusal, TooLarge
 from probe.web3.slices import fairly
@@ -46,13 +46,13 @@ class Log:
 
 def by_filters(
     filters: Sequence[Mapping[str, Any]],
-) -> Callable[[View, int, int], Awaitable[Sequence[Log]]]:
+) -> Callable[[ChainView, int, int], Awaitable[Sequence[Log]]]:
     """A reader of logs that match any of *filters*, each an address and topics, for a range of blocks.
 
     It raises TooLarge if the node limits the response, NodeFault for logs that were not requested.
     """
 
-    async def read(view: View, first: int, last: int) -> Sequence[Log]:
+    async def read(view: ChainView, first: int, last: int) -> Sequence[Log]:
         bounds = {"fromBlock": hex(first), "toBlock": hex(last)}
         asked = [Call(_METHOD, [{**filter_, **bounds}]) for filter_ in filters]
         # Together with the last block: a node without it might return an incomplete result.

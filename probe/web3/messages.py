@@ -19,7 +19,7 @@ _HASH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BridgeMessage:
     """Sent or delivered at the Unix time *at*, and its place in the chain; both sides share the *id*."""
 
     block: int
@@ -47,8 +47,8 @@ class Message:
 class MessageBook:
     """The relevant messages of both sides, each in the order of its chain."""
 
-    sent: Sequence[Message] = ()
-    delivered: Sequence[Message] = ()
+    sent: Sequence[BridgeMessage] = ()
+    delivered: Sequence[BridgeMessage] = ()
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> "MessageBook":
@@ -63,7 +63,9 @@ class MessageBook:
         }
 
 
-def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -> tuple[Message, ...]:
+def merged(
+    have: Iterable[BridgeMessage], new: Iterable[BridgeMessage], gone: Gone | None
+) -> tuple[BridgeMessage, ...]:
     """*have* and *new*, without messages in blocks that are *gone*."""
     stand = {number: hash_[:_HASH] for number, hash_ in gone.hashes} if gone else {}
     kept = {
@@ -77,9 +79,11 @@ def merged(have: Iterable[Message], new: Iterable[Message], gone: Gone | None) -
     return tuple(kept[place] for place in sorted(kept))
 
 
-def matched(book: MessageBook) -> tuple[list[tuple[Message, Message]], list[Message], list[Message]]:
+def matched(
+    book: MessageBook,
+) -> tuple[list[tuple[BridgeMessage, BridgeMessage]], list[BridgeMessage], list[BridgeMessage]]:
     """Pairs of sent and delivered messages; those in transit; and deliveries without a sent message."""
-    waiting: defaultdict[str, deque[Message]] = defaultdict(deque)
+    waiting: defaultdict[str, deque[BridgeMessage]] = defaultdict(deque)
     for one in book.sent:
         waiting[one.id].append(one)
     pairs, early = [], []
@@ -107,16 +111,16 @@ def settled(book: MessageBook, final: tuple[int, int], since: int) -> MessageBoo
     return MessageBook(tuple(sorted(sent, key=_place)), tuple(sorted(delivered, key=_place)))
 
 
-def _place(one: Message) -> tuple[int, int]:
+def _place(one: BridgeMessage) -> tuple[int, int]:
     return one.block, one.index
 
 
-def _messages(said: Any) -> tuple[Message, ...]:
+def _messages(said: Any) -> tuple[BridgeMessage, ...]:
     read = []
     for one in said if isinstance(said, list) else ():
         try:
             block, index, hash_, id_, at = one
-            read.append(Message(int(block), int(index), str(hash_), str(id_), int(at)))
+            read.append(BridgeMessage(int(block), int(index), str(hash_), str(id_), int(at)))
         except (TypeError, ValueError):
             continue
     return tuple(read)

@@ -27,7 +27,7 @@ _PHASES: Final = frozenset({"dns", "connect", "tls", "http", "first byte", "head
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ChainView:
     """One node's view of its chain up to *head*: every call must be about that block, or an older one."""
 
     node: Node
@@ -46,7 +46,7 @@ class View:
         return await self.node.ask(self.net, self.spent, self.limit, calls)
 
 
-Look = Callable[[View], Awaitable[T]]
+Look = Callable[[ChainView], Awaitable[T]]
 Settle = Callable[[Sequence[T], int], T | None]
 
 
@@ -173,7 +173,7 @@ class Pool:
         else:
             raise fault
 
-    async def _view(self, node: Node, net: Net, spent: Spent, limit: Limit) -> View:
+    async def _view(self, node: Node, net: Net, spent: Spent, limit: Limit) -> ChainView:
         """Raises NodeFault for a node on another chain, or one whose head does not advance."""
         latest, chain = await node.ask(net, spent, limit, [_HEAD, _CHAIN])
         found = quantity(chain, "eth_chainId")
@@ -191,7 +191,7 @@ class Pool:
             msg = f"is ahead of time: its newest block {head.number} is of {-age_s} s from now"
             raise NodeFault(msg)
         self._chain = found
-        return View(node, head, net, spent, limit)
+        return ChainView(node, head, net, spent, limit)
 
     def _failed(self, faults: dict[Node, str]) -> TargetError:
         """The error, in the order of the configuration, so that equal failures have equal texts."""
@@ -212,7 +212,7 @@ class Pool:
         return TargetError(f"rpc: no {self._quorum} of {len(self._nodes)} nodes agree {about}")
 
 
-async def _at(view: View, number: int) -> View:
+async def _at(view: ChainView, number: int) -> ChainView:
     """*view* with an older block as its head."""
     if view.head.number == number:
         return view
@@ -221,4 +221,4 @@ async def _at(view: View, number: int) -> View:
     if head is None or head.number != number:
         msg = f"does not have block {number}, which lies behind its head"
         raise NodeFault(msg)
-    return View(view.node, head, view.net, view.spent, view.limit)
+    return ChainView(view.node, head, view.net, view.spent, view.limit)

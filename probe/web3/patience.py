@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.rpc import Call, NodeFault, Refusal
 from probe.web3.values import Block, block
 
@@ -34,12 +34,12 @@ class _Late(NotYet):
         self.said = said
 
 
-def absent(view: View, number: int, text: str) -> NodeFault:
+def absent(view: ChainView, number: int, text: str) -> NodeFault:
     """The error if the node answers *text* about a block that it should have."""
     return NotYet(text) if number > view.head.number - _LATE else NodeFault(text)
 
 
-def header(view: View, number: int, answer: Any) -> Block:
+def header(view: ChainView, number: int, answer: Any) -> Block:
     """Parse block *number*. Raises NodeFault if it is missing."""
     found = None if is_late(answer) else block(answer, "eth_getBlockByNumber")
     if found is None or found.number != number:
@@ -47,7 +47,7 @@ def header(view: View, number: int, answer: Any) -> Block:
     return found
 
 
-async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
+async def patiently(view: ChainView, ask: Callable[[], Awaitable[R]]) -> R:
     """The result of *ask*, repeated while blocks are missing, as time permits."""
     for pause_s in _PAUSES_S:
         try:
@@ -59,7 +59,7 @@ async def patiently(view: View, ask: Callable[[], Awaitable[R]]) -> R:
     return await ask()
 
 
-async def answers(view: View, *calls: Call) -> list[Any]:
+async def answers(view: ChainView, *calls: Call) -> list[Any]:
     """As `View.ask`, for contract calls at its head; repeated while the node has not reached it."""
 
     async def ask() -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from probe.net.spent import Limit
 from probe.web3.branches import Gone, age_s, hashes, retraction, standing
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import patiently
 from probe.web3.rpc import NodeFault, TooLarge
 from shared.findings import MAX_BYTES, MAX_FINDINGS, Finding
@@ -63,7 +63,7 @@ class FarBehind(NodeFault):
 
 
 # For a range of blocks, in order; raises TooLarge if a shorter range may help, NodeFault otherwise.
-Source = Callable[[View, int, int], Awaitable[Sequence[T]]]
+Source = Callable[[ChainView, int, int], Awaitable[Sequence[T]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Reader(Generic[T]):
         self._well = _PATIENCE
 
     async def advance(
-        self, view: View, cursor: Cursor | None, again: tuple[int, int] | None = None
+        self, view: ChainView, cursor: Cursor | None, again: tuple[int, int] | None = None
     ) -> Step[T]:
         """Read from *cursor* on, as far as one check permits; nothing at the first time.
 
@@ -181,7 +181,7 @@ class Reader(Generic[T]):
             short=max(cursor.next - 1 - head.number, 0),
         )
 
-    async def _on_chain(self, view: View, cursor: Cursor) -> Cursor:
+    async def _on_chain(self, view: ChainView, cursor: Cursor) -> Cursor:
         """*cursor*, or one at the last known block that is still on the chain."""
         known = [one for one in cursor.known if one[0] <= view.head.number]
         if not known or known[-1] == (view.head.number, view.head.hash):
@@ -198,7 +198,7 @@ class Reader(Generic[T]):
         doubted = first if cursor.doubt is None else min(first, cursor.doubt[0])
         return Cursor(first, known=tuple(kept), doubt=(doubted, last) if doubted <= last else None)
 
-    async def _through(self, view: View, cursor: Cursor, safe: int) -> tuple[Cursor, list[T], bool]:
+    async def _through(self, view: ChainView, cursor: Cursor, safe: int) -> tuple[Cursor, list[T], bool]:
         """Read as far as one check permits; results are kept if the node fails on the way."""
         found: list[T] = []
         begun, took = cursor, view.limit.deadline - view.limit.began
@@ -223,7 +223,7 @@ class Reader(Generic[T]):
             cursor = replace(cursor, next=last + 1, index=0)
         return cursor, found, False
 
-    async def _range(self, view: View, first: int, safe: int) -> tuple[Sequence[T], int]:
+    async def _range(self, view: ChainView, first: int, safe: int) -> tuple[Sequence[T], int]:
         """The items in the next blocks, and the last of these blocks."""
         while True:
             last = min(first + self._span - 1, safe)
@@ -254,14 +254,14 @@ def _take(found: list[T], placed: Sequence[T]) -> T | None:
     return None
 
 
-async def _settled(view: View, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, Gone]:
+async def _settled(view: ChainView, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, Gone]:
     """The current hashes of the blocks in doubt, as many as fit, after they were reread."""
     gone = await standing(view, *doubt)
     left = (gone.last + 1, doubt[1]) if gone.last < doubt[1] else None
     return replace(cursor, doubt=left), gone
 
 
-async def _again(view: View, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
+async def _again(view: ChainView, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
     """The current hashes of the *wanted* blocks before *next_*, as many as fit."""
     if wanted is None:
         return None
@@ -274,7 +274,7 @@ def _over(before: Cursor, begun: Cursor) -> tuple[int, int] | None:
     return (first, last) if begun is not before and first <= last else None
 
 
-async def _proven(view: View, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:
+async def _proven(view: ChainView, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:
     """Add the hashes of the blocks up to *cursor*. Raises NodeFault if they are not on one branch."""
     last, known = cursor.next - 1, dict(cursor.known)
     # The hash of a partly read block is stored, too, so that its rest comes from the same block.

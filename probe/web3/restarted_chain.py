@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from probe.web3.branches import Gone
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.reader import CHECKS, Cursor, FarBehind, Placed, Reader, Step
 
 T = TypeVar("T", bound=Placed)
@@ -27,7 +27,7 @@ class RestartedChain:
         self._said = False
 
     async def advance(
-        self, reader: Reader[T], view: View, cursor: Cursor | None, again: tuple[int, int] | None = None
+        self, reader: Reader[T], view: ChainView, cursor: Cursor | None, again: tuple[int, int] | None = None
     ) -> Step[T]:
         """As `Reader.advance`; once the chain is known to have restarted, from its head.
 

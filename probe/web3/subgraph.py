@@ -17,7 +17,7 @@ from probe.net.request import request
 from probe.net.spent import Limit, Spent
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.crossings import Measured
-from probe.web3.nodes import Pool, View
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import url_secrets
 from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http
@@ -73,7 +73,7 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     return {**{name: value for name, value in given.items() if name.lower() not in ours}, **_OURS}
 
 
-async def _head(view: View) -> int:
+async def _head(view: ChainView) -> int:
     return view.head.number
 
 

@@ -12,7 +12,7 @@ from probe.web3.crossings import plain
 from probe.web3.decode import checksummed, plain_text
 from probe.web3.events import finding
 from probe.web3.logs import TRANSFER, Log, by_filters
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import answers
 from probe.web3.places import PlaceFinding
 from probe.web3.reader import Source
@@ -74,7 +74,7 @@ def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
         [*([out] if terms.direction != "in" else []), *([in_] if terms.direction != "out" else [])]
     )
 
-    async def source(view: View, first: int, last: int) -> Sequence[PlaceFinding]:
+    async def source(view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:
         found = []
         async for log in fairly(await read(view, first, last)):
             sender, receiver, value = _transfer(log)
@@ -87,14 +87,14 @@ def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
     return source
 
 
-async def demand_erc20(view: View, token: str) -> None:
+async def demand_erc20(view: ChainView, token: str) -> None:
     """Raise TargetError if the newest block has transfers of *token* that are not an ERC-20's."""
     read = by_filters([{"address": token, "topics": [TRANSFER]}])
     for log in await read(view, view.head.number, view.head.number):
         _transfer(log)
 
 
-async def symbol(view: View, token: str) -> str:
+async def symbol(view: ChainView, token: str) -> str:
     """The symbol of *token*, if it is short and plain."""
     [answer] = await answers(view, call(view, token, _SYMBOL))
     try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from probe.web3.nodes import View
+from probe.web3.nodes import ChainView
 from probe.web3.patience import answers
 from probe.web3.rpc import Call, NodeFault, Refusal
 from probe.web3.values import signed, words
@@ -46,36 +46,36 @@ def address_word(address: str) -> str:
     return address.lower().removeprefix("0x").rjust(64, "0")
 
 
-def call(view: View, to: str, selector: str, *arguments: str) -> Call:
+def call(view: ChainView, to: str, selector: str, *arguments: str) -> Call:
     """A call at the view's head; *arguments* are words of 64 digits."""
     return Call("eth_call", [{"to": to, "data": selector + "".join(arguments)}, view.at])
 
 
-def total_supply(view: View, token: str) -> Call:
+def total_supply(view: ChainView, token: str) -> Call:
     return call(view, token, _TOTAL_SUPPLY)
 
 
-def balance(view: View, holder: str, token: str | None) -> Call:
+def balance(view: ChainView, holder: str, token: str | None) -> Call:
     """The *holder*'s balance of *token*, or of the chain's own coin."""
     if token is None:
         return Call("eth_getBalance", [holder, view.at])
     return call(view, token, _BALANCE_OF, address_word(holder))
 
 
-async def decimals(view: View, token: str) -> int:
+async def decimals(view: ChainView, token: str) -> int:
     """The number of decimals of *token*'s amounts. Raises NodeFault."""
     [said] = await answers(view, ask_decimals(view, token))
     return digits(said)
 
 
-async def latest_round(view: View, feed: str) -> Round:
+async def latest_round(view: ChainView, feed: str) -> Round:
     """The feed's latest round. Raises NodeFault."""
     said, places = await answers(view, call(view, feed, _LATEST_ROUND), ask_decimals(view, feed))
     number, answer, _, at, answered = words(said, 5, "latestRoundData()")
     return Round(signed(answer), at, digits(places), carried=answered < number)
 
 
-def ask_decimals(view: View, token: str) -> Call:
+def ask_decimals(view: ChainView, token: str) -> Call:
     return call(view, token, _DECIMALS)
 
 
@@ -88,7 +88,7 @@ def digits(said: Any) -> int:
     return number
 
 
-def ask_paused(view: View, contract: str) -> Call:
+def ask_paused(view: ChainView, contract: str) -> Call:
     return call(view, contract, _PAUSED)
 
 

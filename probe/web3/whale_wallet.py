@@ -15,7 +15,7 @@ from probe.web3.coins import DIGITS, Coins, coin_of
 from probe.web3.crossings import Measured, plain
 from probe.web3.decode import checksummed
 from probe.web3.line import begin
-from probe.web3.nodes import Pool, View, alike
+from probe.web3.nodes import ChainView, Pool, alike
 from probe.web3.patience import answers
 from probe.web3.places import PlaceFinding
 from probe.web3.reader import Reader, Step
@@ -32,7 +32,7 @@ _AT_THE_EDGE: Final = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _WalletBalance:
     """*balance*: raw, after the last block of *step*; None if that block was not reached."""
 
     step: Step[PlaceFinding]
@@ -52,7 +52,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
         CheckpointState(kept, "whale_wallet", chain.id, wallet, token, kind.direction),
     )
 
-    async def terms(view: View) -> Terms:
+    async def terms(view: ChainView) -> Terms:
         places = DIGITS if token is None else await decimals(view, token)
         unit = coin_of(chain.id) if token is None else await symbol(view, token)
         return Terms(wallet, kind.direction, amount(kind.threshold), places, unit)
@@ -64,14 +64,14 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
         cursor, line = begin(standing, missed)
         anew.begin()
 
-        async def look(view: View) -> _Seen:
+        async def look(view: ChainView) -> _WalletBalance:
             agreed_on = await terms(view)
             if token is not None and cursor is None:
                 await demand_erc20(view, token)
             coins = Coins(agreed_on)
             reader = Reader(coins if token is None else of_token(token, agreed_on), confirmations)
             step = await anew.advance(reader, view, cursor, line.again)
-            return _Seen(step, agreed_on, await _balance(view, step, wallet, token), coins.missed)
+            return _WalletBalance(step, agreed_on, await _balance(view, step, wallet, token), coins.missed)
 
         seen = await pool.read(net, spent, Limit.until(deadline), look, _settled)
         net_change, kept_too = _change(seen, more)
@@ -86,7 +86,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
     return check
 
 
-async def _balance(view: View, step: Step[PlaceFinding], wallet: str, token: str | None) -> int | None:
+async def _balance(view: ChainView, step: Step[PlaceFinding], wallet: str, token: str | None) -> int | None:
     last = step.cursor.next - 1
     if not step.whole or last > view.head.number:
         return None
@@ -96,14 +96,14 @@ async def _balance(view: View, step: Step[PlaceFinding], wallet: str, token: str
     return quantity(answer, "eth_getBalance") if token is None else words(answer, 1, "balanceOf()")[0]
 
 
-def _settled(seen: Sequence[_Seen], quorum: int) -> _Seen | None:
+def _settled(seen: Sequence[_WalletBalance], quorum: int) -> _WalletBalance | None:
     """The view that they share; else the progress that a quorum shares, without the balance."""
     same = alike(seen, quorum)
     step = agreed([one.step for one in seen], quorum) if same is None else None
     return same or next((replace(one, balance=None) for one in seen if one.step is step), None)
 
 
-def _change(seen: _Seen, more: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+def _change(seen: _WalletBalance, more: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     """The unexplained change of the balance since the last check, and the values to store.
 
     After a fork, the previous balance is useless: the comparison restarts.
@@ -123,7 +123,7 @@ def _kept(more: dict[str, Any]) -> tuple[int | None, int]:
         return None, 0
 
 
-def _measured(seen: _Seen, change: int) -> list[Measured]:
+def _measured(seen: _WalletBalance, change: int) -> list[Measured]:
     terms = seen.terms
     ours = {"in": max(change, 0), "out": max(-change, 0), "both": abs(change)}[terms.direction]
     value, wallet = in_units(ours, terms.places), checksummed(terms.wallet)

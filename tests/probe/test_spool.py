@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from probe.spool.replay import Reader
+from probe.spool.replay import ReplayReader
 from probe.spool.segments import Sealed
 from probe.spool.spool import Spool
 from shared.errors import CannotStart
@@ -53,7 +53,7 @@ def fill(spool: Spool, first: int, last: int, incarnation: int = INC, results: i
         spool.append(incarnation, seq, results, sealed(incarnation, seq, results))
 
 
-def rest(reader: Reader) -> Iterator[Sealed]:
+def rest(reader: ReplayReader) -> Iterator[Sealed]:
     while record := reader.next():
         yield record
     reader.close()

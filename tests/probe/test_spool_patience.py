@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probe.spool.appender import Appender
-from probe.spool.replay import Reader
+from probe.spool.replay import ReplayReader
 from probe.spool.spool import Spool
 from tests.probe.test_spool import HOUR_US, INC, Clock, fill, lost, read, whole
 
@@ -38,7 +38,7 @@ def no_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def stuck(reader: Reader) -> bool:
+def stuck(reader: ReplayReader) -> bool:
     return reader.stuck
 
 
@@ -100,7 +100,7 @@ def test_what_stays_unreadable_is_told_as_lost_in_the_end(
     spool.close()
 
 
-def _goes_on(reader: Reader, seq: int) -> bool:
+def _goes_on(reader: ReplayReader, seq: int) -> bool:
     following = reader.next()
     return following is not None and following.first_seq == seq + 1
 

@@ -34,7 +34,7 @@ _TICKET: Final = SealScope(0, "two_factor", "ticket", "sign-in")
 _WRONG: Final = "is wrong, or was used already"
 
 
-class Proof(StrEnum):
+class SecondStep(StrEnum):
     """How a user passed the second step."""
 
     APP = "password and code"
@@ -153,7 +153,9 @@ async def reset(db: Db, who: Actor, user_id: UUID) -> None:
         await _record(tx, who, "disable-two-factor", user_id, user.email)
 
 
-async def prove(db: Db, keyring: Keyring, user: User, who: Actor, typed: str, now: datetime) -> Proof | None:
+async def prove(
+    db: Db, keyring: Keyring, user: User, who: Actor, typed: str, now: datetime
+) -> SecondStep | None:
     """Return how *typed* passes the second step, which uses it up; None if it is wrong, which is audited."""
     async with db.transaction() as tx:
         proof = await _proof(tx, keyring, user.team_id, user.id, typed, now)
@@ -190,14 +192,14 @@ async def _demand_proof(
 
 async def _proof(
     tx: Tx, keyring: Keyring, team_id: int, user_id: UUID, typed: str, now: datetime
-) -> Proof | None:
+) -> SecondStep | None:
     factor = await table.lock(tx, team_id, user_id)
     if factor is None or factor.confirmed_at is None:
         return None
     if await _accept_code(tx, keyring, team_id, user_id, factor, typed, now):
-        return Proof.APP
+        return SecondStep.APP
     if await table.use_recovery_code(tx, team_id, user_id, _recovery_hash(typed)):
-        return Proof.RECOVERY_CODE
+        return SecondStep.RECOVERY_CODE
     return None
 
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from collector.alerts.console import sections
 from collector.alerts.core import rule_sentences
 from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
-from collector.alerts.core.rule_sentences import RuleParts, Words
+from collector.alerts.core.rule_sentences import RuleParts, SentencePart
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
 from collector.alerts.service.preview import Preview
@@ -45,7 +45,7 @@ class RuleLine:
 
     row: RuleRow
     channels: list[str]
-    sentence: list[Words]
+    sentence: list[SentencePart]
 
 
 async def list_(request: web.Request) -> web.StreamResponse:
@@ -222,7 +222,7 @@ def _sentence(
     channels: pickers.Options,
     monitors: pickers.Options,
     known: RuleDetails | None,
-) -> list[Words]:
+) -> list[SentencePart]:
     """Return the sentence of the form's rule; *channels* and *monitors*: what it offers."""
     names, of_monitors = dict(channels), dict(monitors)
     escalation, tags = shown.get(_POLICY) or {}, shown.get("tags") or {}

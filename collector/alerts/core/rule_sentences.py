@@ -9,7 +9,7 @@ _NAMED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SentencePart:
     """A part of the sentence; *strong*: it is one of the rule's own settings."""
 
     text: str
@@ -37,22 +37,27 @@ class RuleParts:
     steps: int = 1
 
 
-def sentence(parts: RuleParts) -> list[Words]:
+def sentence(parts: RuleParts) -> list[SentencePart]:
     """Return ``When *any monitor* *goes down*, notify *Ops*, then after *15 min* *Lead*.``"""
-    words = [Words("When"), Words(_whose(parts), strong=True), *_when(parts.conditions), Words(", notify")]
-    words.append(Words(_listed(parts.channels, "and") or "nobody", strong=True))
+    words = [
+        SentencePart("When"),
+        SentencePart(_whose(parts), strong=True),
+        *_when(parts.conditions),
+        SentencePart(", notify"),
+    ]
+    words.append(SentencePart(_listed(parts.channels, "and") or "nobody", strong=True))
     if parts.repeat_minutes:
-        words += [Words("again every"), Words(_minutes(parts.repeat_minutes), strong=True)]
+        words += [SentencePart("again every"), SentencePart(_minutes(parts.repeat_minutes), strong=True)]
     if parts.delay_minutes and parts.later:
-        words += [Words(", then after"), Words(_minutes(parts.delay_minutes), strong=True)]
-        words.append(Words(_listed(parts.later, "and"), strong=True))
+        words += [SentencePart(", then after"), SentencePart(_minutes(parts.delay_minutes), strong=True)]
+        words.append(SentencePart(_listed(parts.later, "and"), strong=True))
         if parts.steps > 1:
-            words.append(Words(f"({parts.steps} times)"))
-    words.append(Words(", and on recovery." if parts.recovery else "."))
+            words.append(SentencePart(f"({parts.steps} times)"))
+    words.append(SentencePart(", and on recovery." if parts.recovery else "."))
     return words
 
 
-def text(words: Sequence[Words]) -> str:
+def text(words: Sequence[SentencePart]) -> str:
     """Return the sentence without emphasis."""
     joined = ""
     for each in words:
@@ -86,14 +91,14 @@ def is_unconditional(conditions: Mapping[str, Any]) -> bool:
     return all(conditions.get(name) is None for name in _PHRASES)
 
 
-def _when(conditions: Mapping[str, Any]) -> list[Words]:
+def _when(conditions: Mapping[str, Any]) -> list[SentencePart]:
     phrases = [_phrase(name, conditions) for name in _PHRASES if conditions.get(name) is not None]
     if not phrases:
-        return [Words("goes down", strong=True)]
+        return [SentencePart("goes down", strong=True)]
     between = "and" if conditions.get("match") == "all" else "or"
-    words = [Words(phrases[0], strong=True)]
+    words = [SentencePart(phrases[0], strong=True)]
     for phrase in phrases[1:]:
-        words += [Words(between), Words(phrase, strong=True)]
+        words += [SentencePart(between), SentencePart(phrase, strong=True)]
     return words
 
 

@@ -18,7 +18,7 @@ from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.api import views
 from collector.monitors.console import response
-from collector.monitors.console.response import View
+from collector.monitors.console.response import ChartView
 from collector.monitors.service import reads, results
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.monitors import Monitor
@@ -78,7 +78,9 @@ class LatestChecks:
     phases: LineChart | None
 
 
-async def read(db: Db, monitor: Monitor, query: Mapping[str, str], view: View, now: datetime) -> LatestChecks:
+async def read(
+    db: Db, monitor: Monitor, query: Mapping[str, str], view: ChartView, now: datetime
+) -> LatestChecks:
     """Read the checks that *query* asks for: of the window if it names one, else of the last week."""
     count = query.get("checks", "")
     limit = min(int(count), _MOST) if count.isascii() and count.isdigit() and len(count) < 6 else _FEW
@@ -96,7 +98,7 @@ async def read(db: Db, monitor: Monitor, query: Mapping[str, str], view: View, n
     )
 
 
-def _wanted(query: Mapping[str, str], view: View, now: datetime) -> ResultFilter:
+def _wanted(query: Mapping[str, str], view: ChartView, now: datetime) -> ResultFilter:
     since, until = (now - _WEEK, now + _SOON) if view.over else (view.since, view.until)
     return ResultFilter(
         since=since,

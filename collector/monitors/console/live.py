@@ -12,11 +12,11 @@ from aiohttp import hdrs, web
 
 from collector.console.state import visitor
 from collector.monitors.console import rows
-from collector.monitors.service.pulse import ListFollower, Pulse
+from collector.monitors.service.pulse import CheckFeed, ListFollower
 from collector.monitors.storage.board import LatestCheck, RecentCheck
 from shared import ids
 
-PULSE: web.AppKey[Pulse] = web.AppKey("pulse", Pulse)
+PULSE: web.AppKey[CheckFeed] = web.AppKey("pulse", CheckFeed)
 _HEADERS: Final = {
     hdrs.CONTENT_TYPE: "text/event-stream",
     hdrs.CACHE_CONTROL: "no-store",

@@ -147,7 +147,7 @@ def _link(request: web.Request, sorting: Sorting, name: str) -> SortLink:
     return SortLink(_COLUMNS[name], str(url), aria)
 
 
-def _counters(request: web.Request, seen: board.Board, chosen: str | None) -> list[StateCounter]:
+def _counters(request: web.Request, seen: board.MonitorBoard, chosen: str | None) -> list[StateCounter]:
     here = request.rel_url.without_query_params("page", "status")
     every = StateCounter("", seen.total, str(here), chosen is None)
     states = {**seen.states, **({chosen: seen.states.get(chosen, 0)} if chosen else {})}

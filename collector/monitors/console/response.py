@@ -58,7 +58,7 @@ LINES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ChartView:
     """What the query of the page selects; *over* is empty for a window of its own."""
 
     over: str
@@ -70,16 +70,16 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseTimes:
+class ResponseCard:
     """*chart* None: nothing was measured; *text* describes it to those who do not see it."""
 
-    view: View
+    view: ChartView
     chart: LineChart | None
     each: bool
     text: str
 
 
-def view(query: Mapping[str, str], now: datetime) -> View:
+def view(query: Mapping[str, str], now: datetime) -> ChartView:
     """Return what *query* selects; what it cannot mean is left at its default."""
     over = query.get("range", "")
     since, until = _moment(query.get("from", "")), _moment(query.get("to", ""))
@@ -92,7 +92,7 @@ def view(query: Mapping[str, str], now: datetime) -> View:
         end = window.ceiling(now, step)
         own = end - RANGES[over], end
     lines = query.get("lines", "")
-    return View(
+    return ChartView(
         over=over,
         since=own[0],
         until=own[1],
@@ -117,7 +117,7 @@ def _step(length: timedelta) -> timedelta:
     return next((step for step in _STEPS if length / step <= _MOST_STEPS), _STEPS[-1])
 
 
-async def read(db: Db, monitor: int, wanted: View, now: datetime, interval: timedelta) -> ResponseTimes:
+async def read(db: Db, monitor: int, wanted: ChartView, now: datetime, interval: timedelta) -> ResponseCard:
     """Read and draw the response times of a view; *interval*: the usual time between two checks."""
     marks = await _bands(db, monitor, wanted, now)
     if wanted.until - wanted.since <= _EACH and not wanted.week_before:
@@ -130,7 +130,7 @@ async def read(db: Db, monitor: int, wanted: View, now: datetime, interval: time
                 marks,
                 _steps_of_checks(checks, wanted),
             )
-            return ResponseTimes(wanted, drawn, each=True, text=_text(drawn, wanted))
+            return ResponseCard(wanted, drawn, each=True, text=_text(drawn, wanted))
     found = await _steps(db, monitor, wanted.since, wanted.until, now)
     joined = 1.5 * found.step if interval <= found.step else 1.5 * interval + found.step
     series = _by_location(found, wanted, joined) if wanted.by_location else _of_all(found, wanted, joined)
@@ -139,7 +139,7 @@ async def read(db: Db, monitor: int, wanted: View, now: datetime, interval: time
         series = [*series, _earlier(earlier.points, wanted, joined)]
     texts = [Stretch(each.since, each.until, _of_step(each.numbers)) for each in found.points]
     drawn = line_charts.draw(wanted.since, wanted.until, series, marks, texts)
-    return ResponseTimes(wanted, drawn, each=False, text=_text(drawn, wanted))
+    return ResponseCard(wanted, drawn, each=False, text=_text(drawn, wanted))
 
 
 async def _steps(db: Db, monitor: int, since: datetime, until: datetime, now: datetime) -> ChartData:
@@ -151,14 +151,14 @@ async def _steps(db: Db, monitor: int, since: datetime, until: datetime, now: da
         return await charts.chart(db, monitor, replace(wanted, step=None), now)
 
 
-async def _checks(db: Db, monitor: int, wanted: View) -> list[Result]:
+async def _checks(db: Db, monitor: int, wanted: ChartView) -> list[Result]:
     filter_ = ResultFilter(since=wanted.since, until=wanted.until)
     async with db.connection() as tx:
         found = await result_reads.newest(tx, monitor, filter_, _MOST_CHECKS + 1)
     return found[::-1]
 
 
-async def _bands(db: Db, monitor: int, wanted: View, now: datetime) -> list[Stretch]:
+async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list[Stretch]:
     """Return maintenance and outages in the window, outages on top."""
     async with db.connection() as tx:
         planned = await spans.of_monitor(tx, monitor, wanted.since, wanted.until)
@@ -175,7 +175,7 @@ async def _bands(db: Db, monitor: int, wanted: View, now: datetime) -> list[Stre
     ]
 
 
-def _of_all(found: ChartData, wanted: View, joined: timedelta) -> list[Series]:
+def _of_all(found: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
     return [
         Series(
             label=_PERCENTILES[name][1].capitalize(),
@@ -187,7 +187,7 @@ def _of_all(found: ChartData, wanted: View, joined: timedelta) -> list[Series]:
     ]
 
 
-def _by_location(found: ChartData, wanted: View, joined: timedelta) -> list[Series]:
+def _by_location(found: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
     """One line a location: of the highest percentile that the view asks for by itself, else the median."""
     name = wanted.lines if wanted.lines in _PERCENTILES else "p50"
     return [
@@ -196,7 +196,7 @@ def _by_location(found: ChartData, wanted: View, joined: timedelta) -> list[Seri
     ]
 
 
-def _earlier(points: Sequence[ChartPoint], wanted: View, joined: timedelta) -> Series:
+def _earlier(points: Sequence[ChartPoint], wanted: ChartView, joined: timedelta) -> Series:
     name = LINES[wanted.lines][1][0]
     moved = [(at + _WEEK, value) for at, value in _values(points, name)]
     label = f"{_PERCENTILES[name][1].capitalize()}, a week before"
@@ -246,7 +246,7 @@ def _of_checks(checks: Sequence[Result], joined: timedelta) -> list[Series]:
     return [*good, Series(label="Failed", style="failed", values=failed, joined=timedelta(), pointed=True)]
 
 
-def _steps_of_checks(checks: Sequence[Result], wanted: View) -> list[Stretch]:
+def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[Stretch]:
     by_time: dict[datetime, list[Result]] = {}
     for each in checks:
         by_time.setdefault(each.ts.replace(microsecond=0), []).append(each)
@@ -262,7 +262,7 @@ def _of_check(check: Result) -> str:
     return f"{Status(check.status).name.lower()}, {check.error or check.code or latency(check.ms)}"
 
 
-def _text(drawn: LineChart | None, wanted: View) -> str:
+def _text(drawn: LineChart | None, wanted: ChartView) -> str:
     if drawn is None:
         return ""
     length = wanted.over or span(wanted.until - wanted.since)

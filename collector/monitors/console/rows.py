@@ -7,7 +7,7 @@ from typing import Final
 
 from collector.console.render import latency
 from collector.history.service.statistics import Daily
-from collector.monitors.service.board import CHECKS, Board
+from collector.monitors.service.board import CHECKS, MonitorBoard
 from collector.monitors.storage.board import BoardRow, RecentCheck
 from shared import blackbox
 from shared.results import Status
@@ -102,7 +102,7 @@ def spark(checks: Sequence[RecentCheck]) -> str:
     )
 
 
-def sections(board: Board, lines: Sequence[MonitorLine]) -> list[MonitorSection]:
+def sections(board: MonitorBoard, lines: Sequence[MonitorLine]) -> list[MonitorSection]:
     """Return the lines by group, in their order."""
     found: dict[str | None, list[MonitorLine]] = {}
     for each in lines:

@@ -19,7 +19,7 @@ _LONGEST = timedelta(days=31)
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class MonitorBoard:
     """*counts*: of all monitors that match, of any state; *checks*: the latest of each row, oldest first."""
 
     rows: list[BoardRow]
@@ -47,7 +47,7 @@ class Board:
 
 async def read(
     db: Db, team_id: int, wanted: MonitorFilter, sorting: Sorting, limit: int, offset: int, now: datetime
-) -> Board:
+) -> MonitorBoard:
     async with db.connection() as tx:
         rows = await storage.page(tx, team_id, wanted, sorting, limit, offset)
         counts = await storage.counts(tx, team_id, wanted, now)
@@ -57,7 +57,7 @@ async def read(
     by_monitor: dict[int, list[RecentCheck]] = {row.monitor: [] for row in rows}
     for check in checks:
         by_monitor[check.monitor].append(check)
-    return Board(rows, counts, by_monitor)
+    return MonitorBoard(rows, counts, by_monitor)
 
 
 async def tags(db: Db, team_id: int) -> list[str]:

@@ -50,7 +50,7 @@ class ListFollower:
         return b"".join(news.values())
 
 
-class Pulse:
+class CheckFeed:
     """The readers of all teams with open lists; the last list of a team that closes stops its reader."""
 
     def __init__(self, db: Db, draw: Draw) -> None:

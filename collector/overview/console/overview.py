@@ -12,7 +12,7 @@ from collector.console.state import visitor
 from collector.events.core.kinds import EventKind
 from collector.http.context import context_of
 from collector.overview.service import overview as service
-from collector.overview.service.overview import Verdict
+from collector.overview.service.overview import OverviewVerdict
 from collector.overview.storage.overview import RecentEvent
 from shared import ids
 
@@ -83,7 +83,7 @@ def tab_mark(states: Mapping[str, int]) -> str:
     return f"({down:,}) " if down else ""
 
 
-def tab_icon(verdict: Verdict) -> str:
+def tab_icon(verdict: OverviewVerdict) -> str:
     """The icon of a tab, by the verdict."""
     return _ICONS.get(verdict.tone, "bell.svg")
 

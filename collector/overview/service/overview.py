@@ -39,7 +39,7 @@ _WEEK: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class OverviewVerdict:
     """Whether all is well; *tone*: ``good``, ``warn``, ``bad``, or ``off`` where nothing is known."""
 
     tone: str
@@ -75,7 +75,7 @@ class OpenIncident:
 @dataclass(frozen=True, slots=True)
 class Overview:
     counts: TeamCounts
-    verdict: Verdict
+    verdict: OverviewVerdict
     states: dict[str, int]
     incidents: list[OpenIncident]
     groups: list[MonitorGroup]
@@ -117,7 +117,7 @@ async def read(db: Db, team_id: int, now: datetime, kinds: Collection[str]) -> O
     )
 
 
-def verdict(counts: TeamCounts, states: Mapping[str, int]) -> Verdict:
+def verdict(counts: TeamCounts, states: Mapping[str, int]) -> OverviewVerdict:
     """One sentence: what is wrong, the worst first, or that nothing is."""
     checked = counts.monitors - states.get("paused", 0)
     sentences = (
@@ -133,8 +133,8 @@ def verdict(counts: TeamCounts, states: Mapping[str, int]) -> Verdict:
     )
     for holds, tone, text in sentences:
         if holds:
-            return Verdict(tone, text)
-    return Verdict("good", "All monitors are up" if checked > 1 else "The monitor is up")
+            return OverviewVerdict(tone, text)
+    return OverviewVerdict("good", "All monitors are up" if checked > 1 else "The monitor is up")
 
 
 def _counted(states: Mapping[str, int], state: str, words: str = "") -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from collector.overview.service import overview
-from collector.overview.service.overview import MonitorGroup, Verdict
+from collector.overview.service.overview import MonitorGroup, OverviewVerdict
 from collector.overview.storage import overview as storage
 from collector.overview.storage.overview import TeamCounts, TroubledMonitor
 from collector.platform.storage.db import Db
@@ -21,7 +21,7 @@ class Wall:
     """*states*: how many monitors are in which state; *more*: how many in trouble are not in *troubled*."""
 
     counts: TeamCounts
-    verdict: Verdict
+    verdict: OverviewVerdict
     states: dict[str, int]
     troubled: list[TroubledMonitor]
     more: int

@@ -65,7 +65,7 @@ _SOCKS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class EndedTransfer:
     """A transfer that ended with *code* and libcurl's *text*: its phase, and other known facts.
 
     *stood*: there was a connection; *verdict*: OpenSSL's on the certificate; *connect_code*: the proxy's
@@ -84,7 +84,7 @@ class Seen:
     proxy_code: int = 0
 
 
-def ended(seen: Seen) -> bool:
+def ended(seen: EndedTransfer) -> bool:
     """Whether the peer closed the connection; the reader of the response decides what that means."""
     if seen.phase in _UNSTANDING:
         return False
@@ -92,14 +92,14 @@ def ended(seen: Seen) -> bool:
     return quietly or seen.code in _ENDS or (seen.code in _LOST and _reason(seen.text) == _EOF)
 
 
-def cut(seen: Seen) -> TargetError | None:
+def cut(seen: EndedTransfer) -> TargetError | None:
     """The error of a response that was cut off, except one delimited by the end of the connection."""
     if seen.code == OK or (seen.version == "1.1" and seen.code != _PARTIAL):
         return None
     return TargetError(f"{seen.phase}: connection closed by {seen.peer} before its end")
 
 
-def fault(seen: Seen) -> Fault:
+def fault(seen: EndedTransfer) -> Fault:
     """Why the transfer failed."""
     for say in _IN_TURN if seen.phase != "proxy" else _OF_THE_PROXY:
         told = say(seen)
@@ -117,18 +117,18 @@ def late(phase: str, peer: str, words: str) -> TargetError:
     return TargetError(faults.late(phase, words))
 
 
-def _of_ours(seen: Seen) -> Fault | None:
+def _of_ours(seen: EndedTransfer) -> Fault | None:
     return ProbeError("probe: out of memory") if seen.code == _MEMORY else None
 
 
-def _of_certificates(seen: Seen) -> Fault | None:
+def _of_certificates(seen: EndedTransfer) -> Fault | None:
     if seen.code == _CERTIFICATE:
         verdict = HOST_MISMATCH if seen.verdict in _CONTENT else seen.verdict
         return openssl.Distrusted(verdict, _NUMBER.sub("", seen.text.rpartition(": ")[2]))
     return TargetError("tls: the client certificate cannot be used") if seen.code == _CLIENT else None
 
 
-def _of_streams(seen: Seen) -> Fault | None:
+def _of_streams(seen: EndedTransfer) -> Fault | None:
     if seen.version == "1.1":
         return None
     for pattern, words in _STREAMS:
@@ -139,7 +139,7 @@ def _of_streams(seen: Seen) -> Fault | None:
     return None
 
 
-def _of_the_system(seen: Seen) -> Fault | None:
+def _of_the_system(seen: EndedTransfer) -> Fault | None:
     if not seen.os_error or seen.code not in _SYSTEMS:
         return None
     if seen.phase == "connect":
@@ -147,7 +147,7 @@ def _of_the_system(seen: Seen) -> Fault | None:
     return TargetError(f"{seen.phase}: {faults.broken(OSError(seen.os_error, ''), seen.peer)}")
 
 
-def _of_tls(seen: Seen) -> Fault | None:
+def _of_tls(seen: EndedTransfer) -> Fault | None:
     reason = _reason(seen.text) or (_EOF if seen.code == _TLS else "")
     if not reason:
         return None
@@ -156,7 +156,7 @@ def _of_tls(seen: Seen) -> Fault | None:
     return openssl.fault(error, seen.peer, phase="tls" if seen.phase == "proxy" else seen.phase)
 
 
-def _of_http(seen: Seen) -> Fault | None:
+def _of_http(seen: EndedTransfer) -> Fault | None:
     words = _SAID.get(seen.code, "")
     if seen.code == _RECV and seen.phase == "body" and seen.version == "1.1":
         words = "body: malformed chunk"
@@ -164,7 +164,7 @@ def _of_http(seen: Seen) -> Fault | None:
     return TargetError(words.format(where=where, version=seen.version)) if words else None
 
 
-def _of_connections(seen: Seen) -> Fault | None:
+def _of_connections(seen: EndedTransfer) -> Fault | None:
     if seen.code == _UNCONNECTED and seen.stood:
         # The only case in which libcurl may retry on another connection.
         return TargetError("http: the server refused the request unprocessed")
@@ -178,7 +178,7 @@ def _of_connections(seen: Seen) -> Fault | None:
     return TargetError(f"{seen.phase}: connection closed by {seen.peer}") if seen.code in _LOST else None
 
 
-def _of_refusals(seen: Seen) -> Fault | None:
+def _of_refusals(seen: EndedTransfer) -> Fault | None:
     if seen.connect_code == _LOGIN_WANTED:
         return TargetError(f"connect: {seen.peer} wants a login, or another one (407)")
     if seen.connect_code:
@@ -187,14 +187,14 @@ def _of_refusals(seen: Seen) -> Fault | None:
     return TargetError(f"connect: {seen.peer} {words}") if words else None
 
 
-def _of_its_tls(seen: Seen) -> Fault | None:
+def _of_its_tls(seen: EndedTransfer) -> Fault | None:
     told = _of_certificates(seen) or _of_tls(seen)
     if told is None or seen.peer in str(told):
         return told
     return TargetError(f"{told} (proxy)")
 
 
-def _of_its_connection(seen: Seen) -> Fault | None:
+def _of_its_connection(seen: EndedTransfer) -> Fault | None:
     words = faults.broken(OSError(seen.os_error, ""), seen.peer) if seen.os_error else ""
     return TargetError(f"connect: {words or f'connection closed by {seen.peer}'}")
 
@@ -206,7 +206,7 @@ def _reason(text: str) -> str:
     return found[1].strip().upper().replace("SSL/TLS", "SSLV3").replace(" ", "_") if found else ""
 
 
-_IN_TURN: Final[tuple[Callable[[Seen], Fault | None], ...]] = (
+_IN_TURN: Final[tuple[Callable[[EndedTransfer], Fault | None], ...]] = (
     _of_ours,
     _of_certificates,
     _of_streams,
@@ -215,7 +215,7 @@ _IN_TURN: Final[tuple[Callable[[Seen], Fault | None], ...]] = (
     _of_http,
     _of_connections,
 )
-_OF_THE_PROXY: Final[tuple[Callable[[Seen], Fault | None], ...]] = (
+_OF_THE_PROXY: Final[tuple[Callable[[EndedTransfer], Fault | None], ...]] = (
     _of_ours,
     _of_refusals,
     _of_its_tls,

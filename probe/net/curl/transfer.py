@@ -12,7 +12,7 @@ import pycurl
 from probe.net import faults
 from probe.net.curl import certificates
 from probe.net.curl import faults as curl_faults
-from probe.net.curl.faults import Seen
+from probe.net.curl.faults import EndedTransfer
 from probe.net.curl.route import Way
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
@@ -159,10 +159,10 @@ class Transfer:
             raise cut
         raise curl_faults.fault(seen)
 
-    def _seen(self, code: int, text: str) -> Seen:
+    def _seen(self, code: int, text: str) -> EndedTransfer:
         ask = self.easy.getinfo
         phase = self._phase()
-        return Seen(
+        return EndedTransfer(
             code=code,
             text=text,
             phase=phase,

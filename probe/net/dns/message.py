@@ -45,7 +45,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DnsAnswer:
     """*rcode* is its name, or its number in words; *records*: of the answer section."""
 
     rcode: str
@@ -85,7 +85,7 @@ def answers(message: bytes, asked: bytes) -> bool:
     return message[4:6] == b"\0\0" and message[3] & 15 != 0
 
 
-def read(message: bytes) -> Answer:
+def read(message: bytes) -> DnsAnswer:
     """Parse an answer. Raises Malformed."""
     try:
         return _read(message)
@@ -93,7 +93,7 @@ def read(message: bytes) -> Answer:
         raise Malformed(str(error)) from None
 
 
-def _read(message: bytes) -> Answer:
+def _read(message: bytes) -> DnsAnswer:
     _, flags, questions, count, _, _ = _HEADER.unpack_from(message)
     if not flags & _ANSWER:
         raise Malformed("a question")
@@ -104,7 +104,7 @@ def _read(message: bytes) -> Answer:
         at = _name(message, at)[1] + 4
     rcode = RCODES.get(flags & 15, f"code {flags & 15}")
     if flags & _TRUNCATED:
-        return Answer(rcode, True, ())
+        return DnsAnswer(rcode, True, ())
     records = []
     for _ in range(count):
         name, at = _name(message, at)
@@ -114,7 +114,7 @@ def _read(message: bytes) -> Answer:
             raise Malformed("a record beyond the end")
         records.append(Record(name, type_, ttl, _data(type_, message, at, at + size)))
         at += size
-    return Answer(rcode, False, tuple(records))
+    return DnsAnswer(rcode, False, tuple(records))
 
 
 def _name(message: bytes, at: int) -> tuple[str, int]:

@@ -41,7 +41,7 @@ class Pinging(Protocol):
     def failed(self, words: str) -> None: ...
 
 
-class Line:
+class EchoLine:
     """A socket, with the unanswered echoes sent through it."""
 
     __slots__ = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from probe.net import faults
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
-from probe.net.icmp.echo_socket import Line
+from probe.net.icmp.echo_socket import EchoLine
 from probe.net.spent import Limit, Spent
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Echoes:
 
     def __init__(self, net: "Net") -> None:
         self._net = net
-        self._lines: dict[socket.AddressFamily, Line] = {}
+        self._lines: dict[socket.AddressFamily, EchoLine] = {}
 
     async def ping(self, to: Endpoint, spent: Spent, limit: Limit, count: int, padding: bytes) -> Heard:
         """Send *count* echoes, each with *padding* after its first eight bytes.
@@ -63,11 +63,11 @@ class Echoes:
         assert told is not None  # noqa: S101 - there is an address, or `addresses` raises
         raise told
 
-    def _line(self, address: str) -> Line:
+    def _line(self, address: str) -> EchoLine:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         line = self._lines.get(family)
         if line is None or line.closed:
-            line = self._lines[family] = Line(self._net, family)
+            line = self._lines[family] = EchoLine(self._net, family)
         return line
 
 
@@ -79,7 +79,7 @@ class _Pinging:
         "_rtts", "_wake", "address", "due", "future",
     )  # fmt: skip
 
-    def __init__(self, line: Line, address: str, limit: Limit, count: int, padding: bytes) -> None:
+    def __init__(self, line: EchoLine, address: str, limit: Limit, count: int, padding: bytes) -> None:
         self.future: Future[None] = line.net.loop.create_future()
         self.address = address
         self.due = 0.0

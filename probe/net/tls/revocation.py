@@ -36,14 +36,14 @@ _BAD: Final = (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RevocationVerdict:
     """*text* is empty if not revoked; *until*: Unix time up to which the answer is valid."""
 
     text: str
     until: float
 
 
-async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) -> Verdict | None:
+async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) -> RevocationVerdict | None:
     """The authority's answer about the leaf; None if there is none, or it is unreachable."""
     try:
         leaf, issuer = x509.load_der_x509_certificate(leaf_der), x509.load_der_x509_certificate(issuer_der)
@@ -75,7 +75,7 @@ async def _fetch(net: "Net", url: str, limit: Limit) -> bytes:
     return bytes(body.data) if reply.code == _GOOD and not body.fault else b""
 
 
-def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Verdict | None:
+def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> RevocationVerdict | None:
     try:
         said = ocsp.load_der_ocsp_response(raw)
         if not _is_answer(said, leaf, issuer):
@@ -84,7 +84,7 @@ def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) 
         _prove(said, _responder(said, issuer))
     except _BAD:
         return None
-    return None if until is None else Verdict(_words(said.revocation_time_utc), until)
+    return None if until is None else RevocationVerdict(_words(said.revocation_time_utc), until)
 
 
 def _is_answer(said: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Certificate) -> bool:
@@ -124,7 +124,7 @@ def _responder(said: ocsp.OCSPResponse, issuer: x509.Certificate) -> x509.Certif
     return issuer
 
 
-def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Verdict | None:
+def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> RevocationVerdict | None:
     try:
         pem = raw.startswith(b"-----BEGIN")
         listed = x509.load_pem_x509_crl(raw) if pem else x509.load_der_x509_crl(raw)
@@ -141,7 +141,7 @@ def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Ve
         return None
     if until is None:
         return None
-    return Verdict(_words(None if one is None else one.revocation_date_utc), until)
+    return RevocationVerdict(_words(None if one is None else one.revocation_date_utc), until)
 
 
 def _until(since: datetime, until: datetime | None) -> float | None:

@@ -41,7 +41,7 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class AbiEvent:
     """*signature* is the text whose hash is the topic."""
 
     name: str
@@ -53,7 +53,7 @@ class Event:
         return f"{self.name}({','.join(param.canonical for param in self.inputs)})"
 
 
-def event_of(abi: Any, named: str) -> Event:
+def event_of(abi: Any, named: str) -> AbiEvent:
     """Find the event by name or full signature in *abi*: entries, a single one, or either as JSON text.
 
     Raises ValueError if there is none, or several of that name.
@@ -74,7 +74,7 @@ def event_of(abi: Any, named: str) -> Event:
     return found[0]
 
 
-def others(abi: Any, event: Event) -> list[str]:
+def others(abi: Any, event: AbiEvent) -> list[str]:
     """The signatures of the other, not anonymous events in *abi*."""
     if abi in (None, "", []):
         return []
@@ -108,11 +108,11 @@ def _is_event(entry: Mapping[str, Any]) -> bool:
     return bool(entry.get("type", "event") == "event")
 
 
-def _event(entry: Mapping[str, Any]) -> Event:
+def _event(entry: Mapping[str, Any]) -> AbiEvent:
     name, inputs = entry.get("name"), entry.get("inputs", [])
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError("an event of the abi has no name")
-    return Event(name, _params(inputs, _MOST_DEPTH), entry.get("anonymous") is True)
+    return AbiEvent(name, _params(inputs, _MOST_DEPTH), entry.get("anonymous") is True)
 
 
 def _params(inputs: Any, depth: int) -> tuple[Param, ...]:
@@ -151,7 +151,7 @@ def _type(text: str) -> tuple[str, str]:
     return base, arrays
 
 
-def _parse(signature: str) -> Event:
+def _parse(signature: str) -> AbiEvent:
     """Parse ``Transfer(address indexed from, address to, uint256 value)``; names and ``indexed`` may lack."""
     head, _, rest = signature.partition("(")
     inputs, closed, tail = rest.rpartition(")")
@@ -173,7 +173,7 @@ def _parse(signature: str) -> Event:
         params = tuple(
             Param(param.name, param.type, param.arrays, param.parts, indexed=None) for param in params
         )
-    return Event(name, params, bool(after))
+    return AbiEvent(name, params, bool(after))
 
 
 def _demand_parts(type_: str, parts: Sequence[Param]) -> None:

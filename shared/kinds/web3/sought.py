@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from shared.kinds.web3.abi import Event, Param
+from shared.kinds.web3.abi import AbiEvent, Param
 from shared.kinds.web3.fields import is_address
 
 _MOST_VALUES: Final = 100
@@ -15,7 +15,7 @@ _EXACT: Final = 2**53
 _HASH: Final = 32
 
 
-def sought(event: Event, filters: Mapping[str, Any]) -> dict[str, list[str]]:
+def sought(event: AbiEvent, filters: Mapping[str, Any]) -> dict[str, list[str]]:
     """Accepted values by argument name, in canonical form: ``5``, ``0xab``, ``true``.
 
     Hexadecimal digits are in lower case. Raises ValueError for impossible arguments and values.
@@ -96,7 +96,7 @@ def _wrong(param: Param, value: Any) -> ValueError:
     return ValueError(f"{text}; numbers this large as text" if isinstance(value, float) else text)
 
 
-def fault(event: Event, filters: Mapping[str, Any]) -> str:
+def fault(event: AbiEvent, filters: Mapping[str, Any]) -> str:
     """The error in *filters*; empty if they are valid."""
     try:
         sought(event, filters)

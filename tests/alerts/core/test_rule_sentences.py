@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collector.alerts.core.rule_sentences import RuleParts, Words, sentence, text
+from collector.alerts.core.rule_sentences import RuleParts, SentencePart, sentence, text
 
 
 def parts(**changes: Any) -> RuleParts:
@@ -75,7 +75,7 @@ def test_a_rule_reads_as_a_sentence(changes: dict[str, Any], expected: str) -> N
 
 def test_what_is_set_is_strong() -> None:
     assert sentence(parts(conditions={"statusCode": 500}))[:3] == [
-        Words("When"),
-        Words("any monitor", strong=True),
-        Words("answers with status 500", strong=True),
+        SentencePart("When"),
+        SentencePart("any monitor", strong=True),
+        SentencePart("answers with status 500", strong=True),
     ]

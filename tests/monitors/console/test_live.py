@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collector.monitors.console.live import draw
-from collector.monitors.service.pulse import Pulse
+from collector.monitors.service.pulse import CheckFeed
 from shared import ids
 from shared.clock import utc_now
 from tests.http.client import Api
@@ -28,7 +28,7 @@ async def test_a_list_is_sent_the_checks_of_its_monitors_and_no_other_team_any(a
         row = {"monitor": monitor, "location": where, "turn": 0, "revision": 1, "last_status": 1}
         await insert(api.context.db, "states", {**row, "last_at": now, "last_ms": 5})
         await result(api, monitor, now, ms=5)
-    pulse = Pulse(api.context.db, draw)
+    pulse = CheckFeed(api.context.db, draw)
     both = pulse.join(api.team_id, {shop_id: None, mail_id: None})
     single = pulse.join(api.team_id, {shop_id: now - timedelta(minutes=1)})
     strange = pulse.join(api.team_id + 1, {shop_id: None})
@@ -48,7 +48,7 @@ async def test_a_list_is_sent_the_checks_of_its_monitors_and_no_other_team_any(a
 
 
 async def test_closing_ends_lists_at_once(api: Api) -> None:
-    pulse = Pulse(api.context.db, draw)
+    pulse = CheckFeed(api.context.db, draw)
     follower = pulse.join(api.team_id, {})
 
     pulse.close()

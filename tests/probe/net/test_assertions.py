@@ -9,7 +9,7 @@ from typing import Any
 import jsonpath
 import pytest
 
-from probe.net.assertions import Answer, compile_aside, compile_assertions
+from probe.net.assertions import CheckAnswer, compile_aside, compile_assertions
 from shared.assertions import Assertion
 from shared.effort import Meter, TooCostly
 from shared.json_paths import MOST_FOUND, fault, path
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.races
 
 BODY = b"""{"status": "ok", "n": 3, "f": 2.5, "up": true, "none": null, "list": [1, 2, "x"],
 "deep": {"a-b": [{"name": "one", "load": 5}, {"name": "two", "load": 9}]}}"""
-ANSWER = Answer(
+ANSWER = CheckAnswer(
     200, [("Content-Type", "text/html"), ("X-Count", "12"), ("Via", "a"), ("via", "b")], BODY, 123.4, 29.9
 )
 
 
-def told(answer: Answer = ANSWER, **words: Any) -> str:
+def told(answer: CheckAnswer = ANSWER, **words: Any) -> str:
     assertion = Assertion(**words)
     assert assertion.faults() == {}
     return compile_assertions([assertion])(answer, Meter())
@@ -100,7 +100,7 @@ def test_what_does_not_hold_is_named_with_what_was_found(
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"a":', b"\xff", b"{'a': 1}"])
 def test_a_body_that_is_not_json_is_told_of(body: bytes) -> None:
-    answer = Answer(200, [], body, 1.0, None)
+    answer = CheckAnswer(200, [], body, 1.0, None)
 
     assert told(answer, source="json", path="a", value=1) == (
         "assertion failed: json a eq 1, but the body is not JSON"
@@ -118,7 +118,7 @@ def test_the_first_that_fails_is_told_of() -> None:
 
 
 def test_what_is_long_is_cut() -> None:
-    answer = Answer(200, [], b"x" * 100_000, 1.0, None)
+    answer = CheckAnswer(200, [], b"x" * 100_000, 1.0, None)
 
     assert len(told(answer, source="body", op="contains", value="y" * 4000)) < 300
 
@@ -167,7 +167,7 @@ def test_a_path_with_a_second_descent_is_refused(text: str) -> None:
 
 
 async def test_a_stored_path_that_would_never_end_is_told_as_too_costly() -> None:
-    nested = Answer(200, [], b"[" * 60 + b"1" + b"]" * 60, 1.0, None)
+    nested = CheckAnswer(200, [], b"[" * 60 + b"1" + b"]" * 60, 1.0, None)
     endless = Assertion(source="json", path="$" + "..[*]" * 12 + ".zzz", op="exists")
 
     assert await compile_aside([endless])(nested) == "assertion failed: path too costly"
@@ -197,7 +197,7 @@ def test_no_path_looks_at_more_than_it_may(text: str) -> None:
 
 
 async def test_all_assertions_of_an_answer_share_what_they_may_cost() -> None:
-    body = Answer(200, [], b"[" + b"1," * 4_000 + b"1]", 1.0, None)
+    body = CheckAnswer(200, [], b"[" + b"1," * 4_000 + b"1]", 1.0, None)
     one = Assertion(source="json", path="$..[?@ > 1]", op="exists", value=False)
 
     assert await compile_aside([one])(body) == ""
@@ -205,7 +205,7 @@ async def test_all_assertions_of_an_answer_share_what_they_may_cost() -> None:
 
 
 async def test_a_pattern_sees_the_beginning_of_a_large_body() -> None:
-    body = Answer(200, [], b"x" * 5_000_000 + b"end", 1.0, None)
+    body = CheckAnswer(200, [], b"x" * 5_000_000 + b"end", 1.0, None)
 
     assert await compile_aside([Assertion(source="body", op="matches", value="^x+")])(body) == ""
     assert "too costly" not in await compile_aside([Assertion(source="body", op="matches", value="end$")])(
@@ -216,7 +216,7 @@ async def test_a_pattern_sees_the_beginning_of_a_large_body() -> None:
 
 async def test_many_heavy_patterns_are_too_costly_together() -> None:
     heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
-    body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
+    body = CheckAnswer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
 
     assert await compile_aside([heavy])(body) == ""
     assert await compile_aside([heavy] * 50)(body) == "assertion failed: pattern too costly"
@@ -224,7 +224,7 @@ async def test_many_heavy_patterns_are_too_costly_together() -> None:
 
 async def test_a_costly_look_leaves_the_loop_free() -> None:
     heavy = Assertion(source="body", op="matches", value="(a|b)*a[ab]{201}c")
-    body = Answer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
+    body = CheckAnswer(200, [], b"ab" * 100_000 + b"c", 1.0, None)
     beats, began = [time.monotonic()], time.monotonic()
     looking = asyncio.ensure_future(compile_aside([heavy])(body))
     while not looking.done():
@@ -235,7 +235,7 @@ async def test_a_costly_look_leaves_the_loop_free() -> None:
 
 
 async def test_a_document_of_too_many_values_is_not_read() -> None:
-    body = Answer(200, [], b"[" + b"[]," * 1_000_000 + b"[]]", 1.0, None)
+    body = CheckAnswer(200, [], b"[" + b"[]," * 1_000_000 + b"[]]", 1.0, None)
     first = Assertion(source="json", path="[0]", op="exists")
 
     assert await compile_aside([first])(body) == (

@@ -14,7 +14,7 @@ from probe.web3.decode import checksummed, decoded, keccak
 from probe.web3.events import arguments, finding, raw, topic
 from probe.web3.logs import Log
 from shared.findings import Finding, bounded
-from shared.kinds.web3.abi import Event, Param, event_of
+from shared.kinds.web3.abi import AbiEvent, Param, event_of
 from tests.probe.web3.crosscheck import Web3, get_event_data
 
 CODEC = Web3().codec
@@ -139,7 +139,7 @@ def test_a_whole_log_says_what_web3_py_reads_in_it(
         *(Param(f"i{at}", one.type, indexed=True) for at, one in enumerate(apart)),
         *inside[0],
     ]
-    event = Event("Rang", tuple(inputs), anonymous)
+    event = AbiEvent("Rang", tuple(inputs), anonymous)
     first = [] if anonymous else [keccak(event.signature.encode())]
     data = encode([param.canonical for param in inside[0]], inside[1])
     entry = {
@@ -158,7 +158,7 @@ def test_a_whole_log_says_what_web3_py_reads_in_it(
     }
 
 
-def abi_of(event: Event) -> Any:
+def abi_of(event: AbiEvent) -> Any:
     return {
         "type": "event",
         "name": event.name,

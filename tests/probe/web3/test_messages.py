@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probe.web3.branches import Gone
-from probe.web3.messages import MOST_KEPT, Message, MessageBook, matched, merged, settled
+from probe.web3.messages import MOST_KEPT, BridgeMessage, MessageBook, matched, merged, settled
 
 
-def message(number: int, id_: str = "a", *, branch: str = "0", at: int = 0) -> Message:
+def message(number: int, id_: str = "a", *, branch: str = "0", at: int = 0) -> BridgeMessage:
     """In the block of that *number*, which was made then (or *at*)."""
-    return Message(number, 0, "0x" + branch * 8, id_, at or 1000 + number)
+    return BridgeMessage(number, 0, "0x" + branch * 8, id_, at or 1000 + number)
 
 
-def ids(messages: list[Message]) -> list[str]:
+def ids(messages: list[BridgeMessage]) -> list[str]:
     return [one.id for one in messages]
 
 
@@ -108,7 +108,7 @@ class World:
     """Two chains with a message in each block, and forks that leave out what lay in some of them."""
 
     def __init__(self) -> None:
-        self.chains: list[list[Message]] = [[], []]
+        self.chains: list[list[BridgeMessage]] = [[], []]
         self.book = MessageBook()
         self.at = 1000
         self.branch = 0
@@ -116,7 +116,7 @@ class World:
     def add(self, side: int, id_: str) -> None:
         self.at += 1
         chain = self.chains[side]
-        one = Message(len(chain), 0, f"0x{self.branch:064x}", id_, self.at)
+        one = BridgeMessage(len(chain), 0, f"0x{self.branch:064x}", id_, self.at)
         chain.append(one)
         self.read(side, [one], None)
 
@@ -131,7 +131,7 @@ class World:
         hashes = tuple((one.block, one.block_hash) for one in new)
         self.read(side, new, Gone(first, first + len(old), hashes))
 
-    def read(self, side: int, new: list[Message], gone: Gone | None) -> None:
+    def read(self, side: int, new: list[BridgeMessage], gone: Gone | None) -> None:
         sides = [self.book.sent, self.book.delivered]
         sides[side] = merged(sides[side], new, gone)
         self.book = MessageBook.of(orjson.loads(orjson.dumps(MessageBook(*sides).plain())))

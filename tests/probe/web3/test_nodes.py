@@ -12,7 +12,7 @@ import pytest
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
-from probe.web3.nodes import Pool, View
+from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import Call
 from probe.web3.values import Block, quantity
 from shared.kinds.web3.fields import nodes
@@ -26,11 +26,11 @@ pytestmark = pytest.mark.races
 HOUR = 3600
 
 
-async def head(view: View) -> Block:
+async def head(view: ChainView) -> Block:
     return view.head
 
 
-async def gas(view: View) -> int:
+async def gas(view: ChainView) -> int:
     [said] = await view.ask(Call("eth_gasPrice"))
     return quantity(said, "eth_gasPrice")
 
@@ -44,14 +44,14 @@ class Asked:
         self.pool = Pool(nodes(list(urls), chain, age_s, quorum))
         self.spent = Spent()
 
-    async def read(self, look: Callable[[View], Any] = gas, timeout_s: float = 5.0) -> Any:
+    async def read(self, look: Callable[[ChainView], Any] = gas, timeout_s: float = 5.0) -> Any:
         net = Net()
         try:
             return await self.pool.read(net, self.spent, Limit.until(time.monotonic() + timeout_s), look)
         finally:
             net.close()
 
-    async def fault(self, look: Callable[[View], Any] = gas, timeout_s: float = 5.0) -> str:
+    async def fault(self, look: Callable[[ChainView], Any] = gas, timeout_s: float = 5.0) -> str:
         with pytest.raises(TargetError) as caught:
             await self.read(look, timeout_s)
         assert caught.value.spent is self.spent
@@ -247,7 +247,7 @@ async def test_a_quorum_that_is_cut_off_leaves_nothing_running() -> None:
 
 
 async def test_what_is_our_own_fault_is_not_the_nodes_() -> None:
-    async def broken(view: View) -> int:
+    async def broken(view: ChainView) -> int:
         raise ZeroDivisionError
 
     with target(GOOD) as one, target(GOOD) as two:
