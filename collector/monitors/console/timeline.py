@@ -38,7 +38,7 @@ _SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineLine:
+class MonitorTimelineEntry:
     """*tone* is its class in the stylesheet; *link* and *text* are of an incident, else empty."""
 
     at: datetime
@@ -49,10 +49,10 @@ class TimelineLine:
     deliveries: Sequence[ExplainedDelivery] = ()
 
 
-def of(why: ExplainedMonitor, incidents: Sequence[Incident]) -> list[TimelineLine]:
+def of(why: ExplainedMonitor, incidents: Sequence[Incident]) -> list[MonitorTimelineEntry]:
     """Return the newest events with their deliveries, and the incidents, newest first."""
     happened = [
-        TimelineLine(at=each.at, tone=tone, title=title, deliveries=each.deliveries)
+        MonitorTimelineEntry(at=each.at, tone=tone, title=title, deliveries=each.deliveries)
         for each in why.told
         for tone, title in (_words(each.event),)
     ]
@@ -64,14 +64,14 @@ def _words(kind: str) -> tuple[str, str]:
     return _WORDS.get(kind) or ("info", kind.replace(".", " ").replace("_", " ").capitalize())
 
 
-def _of_incident(incident: Incident) -> list[TimelineLine]:
+def _of_incident(incident: Incident) -> list[MonitorTimelineEntry]:
     link = f"/incidents/{ids.show('inc', incident.id)}"
-    started = TimelineLine(
+    started = MonitorTimelineEntry(
         at=incident.started_at, tone="bad", title=incident.title, link=link, text=incident.last_error or ""
     )
     if incident.resolved_at is None:
         return [started]
-    resolved = TimelineLine(
+    resolved = MonitorTimelineEntry(
         at=incident.resolved_at,
         tone="good",
         title=f"Resolved: {incident.title}",

@@ -12,7 +12,7 @@ FILE: Final = "/.well-known/tocsin"
 
 
 @dataclass(frozen=True, slots=True)
-class DomainProof:
+class DomainChallenge:
     """*value* must be in the TXT record *record*, or in the file at *url*."""
 
     record: str
@@ -20,12 +20,14 @@ class DomainProof:
     url: str
 
 
-def asked_of(domain: str, page_id: UUID) -> DomainProof:
+def asked_of(domain: str, page_id: UUID) -> DomainChallenge:
     """The proof that is required; it names the page, so the domain's owner chooses which page gets it."""
-    return DomainProof(f"_tocsin.{domain}", f"tocsin={ids.show('sp', page_id)}", f"https://{domain}{FILE}")
+    return DomainChallenge(
+        f"_tocsin.{domain}", f"tocsin={ids.show('sp', page_id)}", f"https://{domain}{FILE}"
+    )
 
 
-def proves(proof: DomainProof, texts: Sequence[str]) -> bool:
+def proves(proof: DomainChallenge, texts: Sequence[str]) -> bool:
     """Whether the proof is among *texts*, the values of records or the lines of files."""
     return any(proof.value in {line.strip() for line in text.splitlines()} for text in texts)
 

@@ -13,7 +13,7 @@ from collector.accounts.storage import teams
 from collector.platform.access import Actor, system
 from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import NoAnswer, Transport
-from collector.status_pages.core.domains import FILE, DomainProof, asked_of, is_own, proves
+from collector.status_pages.core.domains import FILE, DomainChallenge, asked_of, is_own, proves
 from collector.status_pages.service.fields import record, there
 from collector.status_pages.storage import domains as table
 from collector.status_pages.storage import status_pages as pages
@@ -50,7 +50,7 @@ class Prover:
         self._sites = sites
         self._places = asyncio.Semaphore(_AT_ONCE)
 
-    async def finds(self, domain: str, proof: DomainProof) -> bool:
+    async def finds(self, domain: str, proof: DomainChallenge) -> bool:
         """Whether the proof was found; unreachable sources prove nothing.
 
         Raises Unavailable while many other domains are being checked.
