@@ -1,4 +1,4 @@
-"""A real mail server that takes mails and does as it is told with each address."""
+"""A real mail server that accepts mails and answers each address as the test configures."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ USER, PASSWORD = "alerts", "SEEDED-mail-password"
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One mail as it was handed in: by whom and to whom the envelope says, and what it holds."""
+    """A mail as it was submitted: sender and recipients of the envelope, and its content."""
 
     sender: str
     recipients: list[str]

@@ -1,4 +1,4 @@
-"""A real HTTP receiver that does as it is told: records raw bytes, answers, stalls, resets, drips."""
+"""A real HTTP receiver that follows a script: records raw bytes, answers, stalls, resets, drips."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What a step has at hand."""
+    """What a step works with."""
 
     request: Received
     writer: asyncio.StreamWriter

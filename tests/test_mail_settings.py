@@ -1,4 +1,4 @@
-"""The settings of mail: what is taken, what is refused, and that no password is told."""
+"""The settings of mail: which are accepted, which refused, and that no password is shown."""
 
 import ssl
 

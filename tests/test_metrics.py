@@ -1,4 +1,4 @@
-"""What is counted of requests, as Prometheus is told of it."""
+"""Counters of requests, as Prometheus reads them."""
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families

@@ -1,4 +1,4 @@
-"""Settings: three ways to say them, which one wins, and how bad ones are told."""
+"""Settings: three sources, their precedence, and how bad values are reported."""
 
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network

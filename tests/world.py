@@ -195,7 +195,7 @@ def _well(answered: Answer) -> dict[str, Any]:
 
 
 def _nobody() -> None:
-    """Is told."""
+    """Does nothing."""
 
 
 async def _people(here: Everything) -> None:
@@ -468,7 +468,7 @@ async def _chains(here: Everything) -> None:
 
 
 async def _pages(here: Everything) -> None:
-    """A page of each visibility, with what was told at each stage, and who listens."""
+    """A status page of each visibility, with incidents at each stage and subscribers."""
     shown = ("Shop", "Checkout", "Edge", "Upgraded", "Fresh", "Paused", "Good job")
     components = [
         {"name": name, "monitorId": here.monitors[name], "group": group, "description": "For all"}

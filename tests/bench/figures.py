@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """*at_least* and *at_most* are None for what is only told."""
+    """*at_least* and *at_most* are None for figures that are only reported."""
 
     name: str
     value: float

@@ -252,7 +252,7 @@ async def _figures(caller: Caller) -> AsyncIterator[Figure]:
 
 
 async def _median_ms(ask: Callable[[str], Awaitable[object]], what: Callable[[], str]) -> float:
-    """Each of some questions is asked once to have all it needs at hand, then again."""
+    """Each of some questions is asked once to warm its caches, then again."""
     questions = [what() for _ in range(TIMES)]
     for question in questions:
         await ask(question)

@@ -73,7 +73,7 @@ async def _many(check: Check, net: Net, count: int) -> None:
 
 
 async def _untrue_ms(check: Check) -> float:
-    """The times that are told while the loop stands still for 10 ms after each echo went out.
+    """The reported times while the loop stands still for 10 ms after each echo went out.
 
     On the machine itself an echo takes a few hundredths of a millisecond: what is more is not the target's.
     """

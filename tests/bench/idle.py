@@ -102,7 +102,7 @@ async def _collector(url: str, key: str) -> AsyncIterator[tuple[psutil.Process, 
 
 @asynccontextmanager
 async def _idle(port: int, mine: Credentials) -> AsyncIterator[None]:
-    """A probe that is connected, reads what it is told, and says how it is."""
+    """A probe that is connected, reads its plan, and sends its vitals."""
     async with pki.channel(port, mine) as channel:
         stream = probe_pb2_grpc.ProbeLinkStub(channel).Session()  # type: ignore[no-untyped-call]
         said = hello(probe_id=mine.passport.probe_id.bytes, boot_id=str(mine.passport.probe_id))

@@ -24,7 +24,7 @@ MODULES = "modules:\n  http: {prober: http, timeout: 5s}\n  tcp: {prober: tcp, t
 
 
 def run(port: int) -> Iterator[Figure]:
-    """*port*: of the plain target. One that is not installed is told by name."""
+    """*port*: of the plain target. A peer that is not installed is reported by name."""
     for name, measure in (("wrk", _wrk), ("prometheus-blackbox-exporter", _blackbox)):
         program = shutil.which(name)
         if program is None:

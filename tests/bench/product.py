@@ -34,7 +34,7 @@ def run() -> Iterator[Figure]:
 
 
 class Breaking:
-    """Answers by path: 503 where it was told to break, and when that answer was given last."""
+    """Answers by path: 503 where the test broke it, and when that answer was given last."""
 
     def __init__(self) -> None:
         self.broken: set[str] = set()

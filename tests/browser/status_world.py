@@ -1,4 +1,4 @@
-"""Status pages with a past: monitors that were measured for 90 days, and what was told of them."""
+"""Status pages with a past: monitors that were measured for 90 days, and their incidents."""
 
 import math
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A line to a server that can be cut: nothing passes any more, and nobody is told."""
+"""A line to a server that can be cut: nothing passes any more, and neither end notices."""
 
 import asyncio
 from collections.abc import AsyncIterator

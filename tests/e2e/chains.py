@@ -59,7 +59,7 @@ class Stage:
         return bool(states) and all(state["lastCheckedAt"] for state in states)
 
     def told(self, monitor: str) -> list[Any]:
-        """What the hook was told of it, in order, each event once: a delivery may come again."""
+        """What the hook received of it, in order, each event once: a delivery may be repeated."""
         known, found = set[str](), list[Any]()
         for payload in (one.json for one in self.hook.received):
             if payload.get("monitor", {}).get("id") == monitor and payload["id"] not in known:
@@ -71,7 +71,7 @@ class Stage:
         return [word(payload) for payload in self.told(monitor)]
 
     async def hears(self, monitor: str, *wanted: str, timeout_s: float = 20) -> list[Any]:
-        """Soon the hook was told just this, in whatever order; what it was told."""
+        """Soon the hook has received just this, in any order; return what it received."""
 
         async def have() -> bool:
             return Counter(self.words(monitor)) == Counter(wanted)
@@ -188,7 +188,7 @@ def url_of(node: Receiver) -> str:
 
 
 def amounts(payloads: Iterable[Any]) -> list[str]:
-    """The first argument of each log that was told of."""
+    """The first argument of each log that was notified."""
     return [payload["log"]["args"]["amount"] for payload in payloads if payload["event"] == "web3.event"]
 
 

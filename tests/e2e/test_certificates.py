@@ -1,4 +1,4 @@
-"""A certificate that nears its end, through the whole product: told once, and over with its renewal."""
+"""A certificate that expires soon, through the whole product: notified once, and over with its renewal."""
 
 import asyncio
 import os

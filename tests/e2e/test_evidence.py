@@ -1,4 +1,4 @@
-"""A target that repeats all it is told gives no secret away, wherever one looks."""
+"""A target that repeats all that it receives leaks no secret anywhere."""
 
 import asyncio
 import json

@@ -293,7 +293,7 @@ async def thrower(many: Caller, made: dict[str, str]) -> Callable[..., Awaitable
 async def outage(
     directory: Path, *others: Receiver
 ) -> AsyncIterator[tuple[Receiver, Receiver, Caller, str, dict[str, Any]]]:
-    """A monitor that is down and told of: its target, who was told, the caller, its path, its incident."""
+    """A monitor whose outage was notified: its target, the channels, the caller, its path, its incident."""
     async with receiving(always=ILL) as target, receiving() as hook, running(directory) as (_, caller):
         for one in (hook, *others):
             await caller.made("/v1/alert-channels", channel(one))

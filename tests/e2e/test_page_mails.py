@@ -1,4 +1,4 @@
-"""Subscribers of a status page, as they live with the running product: asked, told, told after a crash."""
+"""Subscribers of a status page with the running product: confirmed, notified, notified after a crash."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Who checks from a location without a probe: the built-in one of ``tocsin up``, unless it is told not to."""
+"""The built-in probe of ``tocsin up`` checks from a location without a probe, unless a setting forbids it."""
 
 from pathlib import Path
 from typing import Any

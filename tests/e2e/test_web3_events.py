@@ -1,4 +1,4 @@
-"""Contract events while processes die and chains fork, from outside: none is missed or told twice."""
+"""Contract events while processes die and chains fork, from outside: none is missed or notified twice."""
 
 import asyncio
 import signal
@@ -27,7 +27,7 @@ _THREE_DAYS_US = 73 * 3600 * 1_000_000
 
 
 async def _tells(made: Stage, monitor: str, count: int) -> None:
-    """The numbers up to *count* were told of, in their order, each once."""
+    """The numbers up to *count* were notified, in their order, each once."""
 
     async def all_of_them() -> bool:
         return len(amounts(made.told(monitor))) >= count

@@ -83,7 +83,7 @@ class Nodes:
         return self.in_turn, self.alone, self.still, self.unnamed
 
     async def tell(self, number: int, *monitors: str) -> None:
-        """Emit the event of that number, the next one, and wait until all *monitors* have told of it."""
+        """Emit the event of that number, the next one, and wait until all *monitors* have notified it."""
         await asyncio.to_thread(plain, self.zoo, self.here, [number])
         for monitor in monitors:
             await self.made.hears(monitor, *["event"] * (number + 1))
@@ -124,7 +124,7 @@ async def test_nodes_fail_in_words_and_in_turn_and_their_keys_stay_with_them(
 
 
 async def _limited_and_gossiped_of(all_: Nodes) -> None:
-    """The last node of one monitor, and the only one of another; what happens meanwhile is told later."""
+    """The last node of one monitor, and the only one of another; what happens meanwhile is notified later."""
     made, (_, second, third) = all_.made, all_.good
     third.always = LIMITS
     await made.hears(all_.alone, "event", "event", "monitor.down")

@@ -1,4 +1,4 @@
-"""Thresholds and events of chains while something holds them, from outside: told then, later, or never."""
+"""Thresholds and events of chains during holds, from outside: notified at once, later, or never."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ class Row:
         await self.hears(*wanted)
 
     async def crossed(self, *keys: str) -> None:
-        """Soon the API shows just these thresholds as crossed, told or not."""
+        """Soon the API shows just these thresholds as crossed, notified or not."""
 
         async def shown() -> bool:
             alerts = (await self.made.fleet.got(self.path))["alerts"]
@@ -179,7 +179,7 @@ async def other_thresholds(row: Row) -> None:
 
 
 async def events_in_a_silence(row: Row) -> None:
-    """They are kept, and told to nobody, not later either."""
+    """They are stored and never notified."""
     zoo = row.at["Zoo"]
     row.monitor = await row.made.monitor("web3_contract_event", of_events(row.here, zoo))
     await row.does("silence", {"duration": 600})
@@ -193,7 +193,7 @@ async def events_in_a_silence(row: Row) -> None:
 
 
 async def another_contract(row: Row) -> None:
-    """What it emitted before anybody asked is not told; nor is anything of the one before."""
+    """What it emitted before the monitor existed is not notified; nor is anything of the contract before."""
     before, after = row.here.deploy("Zoo"), row.here.deploy("Zoo")
     row.here.call(after, "plain(uint256)", 1)
     row.monitor = await row.made.monitor("web3_contract_event", of_events(row.here, before))

@@ -1,4 +1,4 @@
-"""A client of GET /v1/events on a bare socket, which sees each byte and reads only when it is told to."""
+"""A client of GET /v1/events on a bare socket, which sees each byte and reads only on request."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""kill -9 of any part, at random moments under load: nothing is lost, nothing is told twice."""
+"""kill -9 of any part, at random moments under load: nothing is lost, nothing is notified twice."""
 
 import asyncio
 import os
@@ -87,7 +87,7 @@ async def _one_outage(
 
 
 async def _settled(product: Product, hook: Receiver, outages: set[str]) -> bool:
-    """Every outage was told, its beginning and its end, each under one id, in the order of its sequence."""
+    """Begin and end of every outage were notified, each under one id, in the order of its sequence."""
     told: dict[tuple[str, str], set[str]] = {}
     tries: Counter[str] = Counter()
     for got in hook.received:

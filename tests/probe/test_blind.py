@@ -120,7 +120,7 @@ def targets(wire: Wire, port: int) -> probe_pb2.ToProbe:
 
 
 def outcomes(peer: Peer, since: int = 0) -> dict[int, list[int]]:
-    """What was told of each monitor, from the batch *since* on."""
+    """The reported results of each monitor, from the batch *since* on."""
     found: dict[int, list[int]] = defaultdict(list)
     for batch in peer.batches[since:]:
         for monitor, outcome in zip(batch.monitor, batch.outcome, strict=True):

@@ -1,4 +1,4 @@
-"""``tocsin check`` for the kinds of one protocol each: what is asked is run, and a misuse is told."""
+"""``tocsin check`` for the kinds of one protocol each: runs the check, and reports misuse."""
 
 import socket
 from collections.abc import Iterator

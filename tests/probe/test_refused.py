@@ -1,4 +1,4 @@
-"""A probe that is out, revoked or deleted, calls seldom, says what to do, and stops when it is told to."""
+"""A probe that is out, revoked or deleted connects seldom, logs what to do, and stops on request."""
 
 import asyncio
 from collections.abc import Callable

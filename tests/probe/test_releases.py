@@ -1,4 +1,4 @@
-"""What another probe is to take over: checked until then, let go of between two starts, told of in order."""
+"""Assignments that another probe takes over: checked until then, released between two starts, in order."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -49,7 +49,7 @@ async def until_next(world: World, monitor: int, us: int) -> None:
 async def test_what_starts_soon_is_let_go_of_after_its_check_and_rests_then(
     world: World, halves: int
 ) -> None:
-    """Soon: before another collector may have heard of it, which takes it a second, and told its probe."""
+    """Soon: before another collector can have read it, which takes a second, and informed its probe."""
     gone: list[int] = []
     world.scheduler.take(assigned(7, 10))
     await until_next(world, 7, halves * SECOND // 2)

@@ -22,7 +22,7 @@ MINUTE = 60 * SECOND
 
 
 class World:
-    """A scheduler whose clocks are turned by hand, and targets that answer as they are told."""
+    """A scheduler whose clocks the test sets, and targets whose answers the test sets."""
 
     def __init__(self, max_concurrency: int = 1000) -> None:
         self.boot_us = 10**12

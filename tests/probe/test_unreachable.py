@@ -1,4 +1,4 @@
-"""Why a probe cannot reach its collector is told in words that help, and not while both are just starting."""
+"""The log says why a probe cannot reach its collector, and is silent while both are just starting."""
 
 import asyncio
 from pathlib import Path

@@ -26,7 +26,7 @@ _KEYS: Final = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 def main() -> int:
-    """What cannot be had is told; the tests that need it are skipped then."""
+    """Reports what cannot be fetched; the tests that need it are skipped then."""
     got = [_get(name, fetch) for name, fetch in _FETCHES.items()]
     return 0 if all(got) else 1
 

@@ -1,4 +1,4 @@
-"""What is told of a failed check holds no secret and stays small, whatever the target answered."""
+"""The evidence of a failed check holds no secret and stays small, whatever the target answered."""
 
 import json
 import time

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.races
 
 
 class Watched:
-    """A gate whose visitors stay until they are told to go, in the order in which they came in."""
+    """A gate whose visitors stay until the test releases them, in the order in which they entered."""
 
     def __init__(self, most: int, each: int, waiting: int = 100, waiting_each: int = 100) -> None:
         self.gate = FairGate(most, each, waiting=waiting, waiting_each=waiting_each)

@@ -1,4 +1,4 @@
-"""Prints what a simulated month comes to: ``python -m tests.simulation [SEED] [MONITORS] [DAYS]``."""
+"""Prints the result of a simulated month: ``python -m tests.simulation [SEED] [MONITORS] [DAYS]``."""
 
 import sys
 

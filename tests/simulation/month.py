@@ -22,7 +22,7 @@ _OVER: Final = TIMEOUT + 3 * SECOND
 
 
 class Month:
-    """*stepwise*: leap over nothing. A check comes to the same in both ways, and so does the month."""
+    """*stepwise*: leap over nothing. A check has the same result in both ways, and so has the month."""
 
     __slots__ = (
         "_asked_at", "_edges", "_events", "_handlers", "_looking", "_n", "_quiet_until", "_script",

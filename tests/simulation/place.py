@@ -152,7 +152,7 @@ class Place:
         return 0
 
     def check(self, now: int, *, lost: bool) -> Result:
-        """What a check comes to that starts now."""
+        """The result of a check that starts now."""
         found = self.fails(now)
         if found is None and lost:
             found = Status.DOWN, TIMEOUT, _HUNG
@@ -166,7 +166,7 @@ class Place:
         return self.next < _FOREVER and (self.next + offset - self.phase) % INTERVAL == 0
 
     def fails(self, now: int) -> tuple[Status, int, str] | None:
-        """What a check comes to that starts then and is not lost: status, time and error; None if well."""
+        """The result of a check that starts then and is not lost: status, time and error; None if well."""
         if self.script.cut[self.place].holds(now):
             return Status.UNKNOWN if self.script.blind else Status.DOWN, TIMEOUT, _HUNG
         i = bisect_right(self._starts, now) - 1

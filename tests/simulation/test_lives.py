@@ -1,4 +1,4 @@
-"""Random lives against what is promised: one incident an outage, told down and up by turns."""
+"""Random lives against what is promised: one incident an outage, notified down and up in turn."""
 
 import pytest
 

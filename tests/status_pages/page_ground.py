@@ -1,4 +1,4 @@
-"""A status page with subscribers, and those who tell them, for tests of what reaches whom."""
+"""A status page with subscribers and its senders, for tests of what reaches each subscriber."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -83,7 +83,7 @@ async def at_work(*senders: PageSender) -> AsyncIterator[None]:
 
 
 async def drained(db: Db, timeout_s: float = 60.0) -> None:
-    """Wait until there is nothing left that somebody is to be told."""
+    """Wait until no notification is pending."""
     async with asyncio.timeout(timeout_s):
         while await left(db):
             await asyncio.sleep(0.02)

@@ -90,7 +90,7 @@ def teller(world: World, ahead: timedelta = timedelta()) -> Web3:
 
 
 async def heard(world: World) -> list[dict[str, Any]]:
-    """Let all be told that is to be told now; every payload of chains so far."""
+    """Announce all that is due; return every payload of chains so far."""
     one = teller(world)
     while await one.turn():
         pass

@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID Connect provider: what is believed of it, and whom it lets in."""
+"""Sign-in by an OpenID Connect provider: which claims are trusted, and which users may enter."""
 
 import asyncio
 from collections.abc import AsyncIterator

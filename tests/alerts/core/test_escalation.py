@@ -1,4 +1,4 @@
-"""When an alert is told, told again and escalated."""
+"""When an alert is notified, repeated and escalated."""
 
 from dataclasses import replace
 from datetime import timedelta

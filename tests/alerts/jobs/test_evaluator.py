@@ -1,4 +1,4 @@
-"""Rules over real results: who is told of what, once, and who is told that it is over."""
+"""Rules over real results: who is notified of what, once, and of the recovery."""
 
 import asyncio
 from typing import Any

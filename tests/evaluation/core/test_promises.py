@@ -133,7 +133,7 @@ class World:
             self.told.append(decision.announcement)
 
     def sweep(self) -> None:
-        """As the sweeper does: what is open and untold is told, and the end of what was told."""
+        """Announce open outages that were not announced, and the end of those that were, as the job does."""
         monitor = replace(self.monitor, around=self.around())
         tell = announcement(monitor, down=monitor.down, now=self.now)
         if tell is Announcement.UP or (tell is Announcement.DOWN and self.open):

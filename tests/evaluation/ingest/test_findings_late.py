@@ -1,4 +1,4 @@
-"""What comes of a probe after another took over: told, unless who goes on finds it too."""
+"""Findings of a probe after another took over: announced, unless the other reports them, too."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ async def handed_over(world: World) -> int:
 
 
 async def blocks(world: World) -> list[tuple[int, bool]]:
-    """What was told: the number of the block of each, and whether it is taken back."""
+    """The announced logs: the number of the block of each, and whether it was retracted."""
     return [(one["log"]["blockNumber"], one["log"]["removed"]) for one in await heard(world)]
 
 

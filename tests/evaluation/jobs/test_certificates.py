@@ -1,4 +1,4 @@
-"""That a certificate nears its end is told once, when nothing holds it back, by whoever comes first."""
+"""A certificate that expires soon is announced once, when nothing holds it back, by the first collector."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The end of a hold: trouble that is still there is told then, once, and only if it was not told before."""
+"""The end of a hold: an outage that lasts is announced then, once, unless it was announced before."""
 
 import asyncio
 from datetime import datetime, timedelta

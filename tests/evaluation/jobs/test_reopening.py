@@ -1,4 +1,4 @@
-"""An incident resolved by hand while its target still fails is opened again, and told, after 10 minutes."""
+"""An incident resolved by hand while its target still fails is reopened, and announced, after 10 minutes."""
 
 from datetime import datetime, timedelta
 

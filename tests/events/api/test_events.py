@@ -1,4 +1,4 @@
-"""GET /v1/events: what happened is told in order, once, to who may know it, and resumes anywhere."""
+"""GET /v1/events: events arrive in order, once, for their team alone, and the stream resumes anywhere."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ MONITOR, OTHER = ids.uuid7(), ids.uuid7()
 
 
 async def occur(api: Api, *kinds: str, monitor: UUID = MONITOR) -> None:
-    """Events of the caller's team; its streams are told at once."""
+    """Events of the caller's team; its streams are woken at once."""
     await happen(api.context.db, api.team_id, monitor, *kinds)
     api.features.following.bell.ring()
 

@@ -1,4 +1,4 @@
-"""Every event that a deed stores is counted once, and who passes it on is woken when it is committed."""
+"""Every event that an action stores is counted once, and its senders are woken at the commit."""
 
 from collections import Counter
 from collections.abc import Callable

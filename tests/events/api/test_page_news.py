@@ -1,4 +1,4 @@
-"""What the API makes of the news of a status page: events, webhook subscribers, no secrets told."""
+"""Updates of a status page through the API: events, webhook subscribers, no secrets."""
 
 from typing import Any
 

@@ -60,7 +60,7 @@ async def fail(request: web.Request) -> web.Response:
 
 @pytest.fixture
 async def rough(api: Api) -> AsyncIterator[Api]:
-    """The same service with one path that repeats the body and one that fails as it is told."""
+    """The same service with a path that repeats the body and a path that fails as requested."""
     app = make(api.context, api.features)
     app.router.add_post("/v1/echo", echo)
     app.router.add_get("/v1/fail/{name}", fail)

@@ -245,7 +245,7 @@ async def test_every_post_is_done_once_for_a_key(api: Api, path: str) -> None:
 
 
 class Rough:
-    """A team that is renamed, by a handler that is told how to end."""
+    """A team that is renamed, by a handler whose end the test sets."""
 
     def __init__(self) -> None:
         self.done = 0

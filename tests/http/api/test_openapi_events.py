@@ -1,4 +1,4 @@
-"""Events as they are told are as the OpenAPI document says."""
+"""Events that are sent conform to the OpenAPI document."""
 
 from jsonschema import Draft202012Validator
 

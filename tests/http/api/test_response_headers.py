@@ -93,7 +93,7 @@ def of(part: str) -> list[Route]:
 async def _refusals(
     api: Api, reader: Api, method: str, path: str, missing: str, body: Any
 ) -> AsyncIterator[Answer]:
-    """How such a request may be refused: by whom it is, what it is about, what it says."""
+    """Ways to refuse such a request: by its caller, its resource, its content."""
     yield await api.with_token(None).call(method, path)
     yield await reader.call(method, path, body)
     yield await api.call(method, missing, body)

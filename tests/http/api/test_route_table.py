@@ -1,4 +1,4 @@
-"""What holds for every route, tried on every route: who may, whose it is, and what nobody can be told."""
+"""What holds for every route, tried on every route: permission, ownership, and what no one may learn."""
 
 import re
 

@@ -96,7 +96,7 @@ def clean(api: Api, answer: Answer) -> None:
 async def test_no_answer_shows_a_secret_to_a_reader(
     team: Api, seeded: dict[str, str], path: str, needs: Permission
 ) -> None:
-    """What only admins may read is read by an admin: no secret is told there either."""
+    """An admin reads what only admins may read: no secret is shown there, either."""
     reader = team if needs is Permission.ADMIN else await team.reader()
 
     query = f"?ids={seeded['/v1/monitors']}" if path == "/v1/monitors/uptime" else ""

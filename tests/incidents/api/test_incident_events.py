@@ -1,4 +1,4 @@
-"""What people do with incidents is told as an event in the transaction of the deed."""
+"""An action of a user on an incident is an event of the action's transaction."""
 
 from typing import Any
 

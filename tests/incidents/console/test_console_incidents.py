@@ -1,4 +1,4 @@
-"""The console's incidents: what is open stands first, and each deed is the API's."""
+"""The console's incidents: open ones come first, and each action is the API's."""
 
 import re
 from html import unescape

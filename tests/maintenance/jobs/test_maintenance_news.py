@@ -1,4 +1,4 @@
-"""Who listens is told that a maintenance window begins and that it is over, once each."""
+"""Channels are notified that a maintenance window begins and that it ends, once each."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ async def plan(db: Db, team_id: int, start: datetime = NOW, **fields: Any) -> UU
 
 
 async def look(db: Db, *minutes: float) -> list[float]:
-    """So many minutes after its start; how often somebody was told of something."""
+    """So many minutes after its start; return when something was announced."""
     rung: list[float] = []
     for minute in minutes:
         now = NOW + minute * MINUTE

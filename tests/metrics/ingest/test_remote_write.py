@@ -1,4 +1,4 @@
-"""The short way of reading series and points comes to what the long one does, whatever is sent."""
+"""The fast reader of series and points returns what the general one does, whatever is sent."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""GET /v1/monitors/:id/explain: how a monitor stands, by whose votes, and who was told."""
+"""GET /v1/monitors/:id/explain: a monitor's state, the votes for it, and who was notified."""
 
 import asyncio
 from collections.abc import Sequence

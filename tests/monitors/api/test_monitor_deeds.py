@@ -17,7 +17,7 @@ LONG_AGO = timedelta(hours=2)
 
 
 async def broken(api: Api, **columns: Any) -> tuple[str, UUID]:
-    """A monitor that is down since an hour, was told so, and its incident."""
+    """A monitor that has been down and notified for an hour, and its incident."""
     await probe(api, "local")
     id_ = await make(api)
     now = utc_now()

@@ -1,4 +1,4 @@
-"""What is still told of a monitor that is deleted, and to whom."""
+"""Which notifications of a deleted monitor are still sent, and to which channels."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Events as receivers get them, one of each kind that people are told of."""
+"""Events as receivers get them, one of each kind that is notified."""
 
 from typing import Any, Final
 

@@ -81,7 +81,7 @@ postlog unix-dgram n - n - 1 postlogd
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A Postfix that takes mails over TLS from whom it knows, and the server behind it."""
+    """A Postfix that accepts mails over TLS from known users, and the server behind it."""
 
     port: int
     trust: ssl.SSLContext

@@ -1,4 +1,4 @@
-"""The texts of messages: built in, a team's own, and what a hostile template comes to."""
+"""The texts of messages: built in, a team's own, and the result of a hostile template."""
 
 import time
 from typing import Any

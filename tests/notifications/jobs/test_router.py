@@ -42,7 +42,7 @@ def test_hears(events: Sequence[str], monitors: Sequence[str], kind: str, heard:
 
 
 async def route(db: Db) -> int:
-    """Take turns until there is nothing to do; how often the sender was told."""
+    """Take turns until there is nothing to do; return how often the sender was woken."""
     told: list[None] = []
     db.pass_on = commit_hook(lambda: None, lambda: told.append(None))
     router = Router(db)

@@ -1,4 +1,4 @@
-"""Token buckets: what a share admits by itself, when it asks, and what callers are told."""
+"""Token buckets: what a share admits by itself, when it asks, and what callers get to know."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ SMALL = TeamPlan(per_minute=60, burst=100)  # credit 2, at most 5 in a share
 
 
 class Bucket:
-    """The bucket itself, as platform/storage/limits.py keeps it, with a time that goes by by itself."""
+    """The bucket itself, as platform/storage/limits.py stores it, with a clock of its own."""
 
     def __init__(self, plan: TeamPlan) -> None:
         self.plan = plan

@@ -1,4 +1,4 @@
-"""The dns check: what a name server answers is read, compared, and told in words where it is wrong."""
+"""The dns check: answers of a name server are read and compared, and what is wrong is reported."""
 
 import asyncio
 import random

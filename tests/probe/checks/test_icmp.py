@@ -1,4 +1,4 @@
-"""The ICMP check: who answers is up, what the network says is told, and no time is another's fault."""
+"""The ICMP check: a host that answers is up, errors of the network are reported, and times are its own."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Assertions: what holds of an answer, and in which words one that does not is told of."""
+"""Assertions: which hold for an answer, and how the failed ones read."""
 
 import asyncio
 import random

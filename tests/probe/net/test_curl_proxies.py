@@ -1,4 +1,4 @@
-"""Checks through a proxy: each kind of it, what it is told, what it must not hear, and how it can fail."""
+"""Checks through each kind of proxy: what it receives, what it must not receive, and how it can fail."""
 
 import socket
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a collector holds after what a probe told it: each log once, and none that the chain dropped."""
+"""What a collector holds after a probe's reports: each log once, and none that the chain dropped."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -12,7 +12,7 @@ from tests.probe.web3.zoo import Zoo
 
 @pytest.fixture
 async def restored(chain: Chain) -> Zoo:
-    """A zoo on a chain that is short again: two events of its long past were told."""
+    """A zoo on a chain that is short again: two events of its long past were reported."""
     with running(chain.id, "--number", "20000") as long:
         before, zoo = Zoo(long), Zoo(chain)
         assert before.address == zoo.address

@@ -1,4 +1,4 @@
-"""Reading that does not keep up with its chain is told in words, and says nothing once it is hopeless."""
+"""A reader that falls behind its chain reports so, and reports nothing more once it cannot catch up."""
 
 import time
 from collections.abc import Iterator

@@ -103,7 +103,7 @@ async def test_a_low_price_is_told_and_has_come_back_5_percent_above_it() -> Non
 
 
 async def walk(steps: list[str], **thresholds: Any) -> Any:
-    """What each step of the price comes to, after the first check has said how things stand."""
+    """The result of each change of the price, after a first check."""
     prices = iter(["20", *steps])
     now = Moving(Facts())
     with target(node(now)) as server:

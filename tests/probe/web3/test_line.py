@@ -1,4 +1,4 @@
-"""Who takes over looks again at what another told after the checkpoint that was kept."""
+"""A probe that takes over reads again what another reported after the stored checkpoint."""
 
 import orjson
 import pytest

@@ -34,7 +34,7 @@ BODY = b"x" * 2000
 
 
 class Rig:
-    """A whole probe with a small spool and one check, which it is told of again at each connect."""
+    """A whole probe with a small spool and one check, which is assigned again at each connection."""
 
     def __init__(self, directory: Path, peer: Peer, zoo: Zoo, state: bytes = b"") -> None:
         self.peer, self.zoo = peer, zoo
@@ -111,7 +111,7 @@ class Rig:
         raise AssertionError("the spool lost nothing")
 
     def lost(self) -> bool:
-        """Has the spool dropped what was told of the chain?"""
+        """Whether the spool dropped what was reported of the chain."""
         losses = self.spool.ledger.losses(self.batcher.incarnation)
         return any(NUMBER in one.missed for one in losses)
 

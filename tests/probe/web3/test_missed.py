@@ -1,4 +1,4 @@
-"""What was lost on its way to a collector is read again, and told as if nothing had happened."""
+"""Logs that were lost on their way to a collector are read again and reported."""
 
 import orjson
 
@@ -85,7 +85,7 @@ async def test_the_checkpoint_is_told_after_it_went_back_even_if_it_is_as_before
 
 
 async def test_a_wallet_counts_no_transfer_twice_that_is_read_again(chain: Chain) -> None:
-    """All is told once more, and the balance changed by nothing that was not."""
+    """All is reported once more, and the balance is changed by real transfers only."""
     token = chain.deploy("Token", ["uint8", "uint256"], [6, 10**15])
     watch = await watching(wallet(chain, token))
     chain.call(token, TRANSFER, BOB, 500 * USD)

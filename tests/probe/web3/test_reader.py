@@ -1,4 +1,4 @@
-"""Reading a chain by ranges of blocks: nothing is missed, nothing told twice, whatever chain and nodes do."""
+"""Reading a chain by ranges of blocks: nothing is missed or reported twice, whatever chain and nodes do."""
 
 import random
 import time

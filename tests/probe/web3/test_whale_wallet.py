@@ -47,7 +47,7 @@ async def watching(kind: WhaleWallet) -> Watch:
 
 
 def sent(watch: Watch) -> list[str]:
-    """The amounts of the single transfers that the last check told."""
+    """The amounts of the single transfers that the last check reported."""
     return [one["alert"]["current"] for one in watch.said.values() if "alert" in one]
 
 

@@ -1,4 +1,4 @@
-"""What a probe is told to check: a snapshot, then differences, and all again when the two drift apart."""
+"""The plan of a probe: a snapshot, then differences, and all again when the two drift apart."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -283,7 +283,7 @@ async def missed(collector: Collector, monitor: int, beside: int) -> None:
 
 
 async def letting_go(collector: Collector, peer: Peer) -> probe_pb2.Assignment:
-    """Have the probe of *peer* asked for its one monitor; there is nobody else yet to whom it may go."""
+    """Have the probe of *peer* asked to release its only monitor; no other probe can take it yet."""
     await balance(collector)
     await peer.hear_until(lambda: peer.plan)
     [told] = peer.plan.values()

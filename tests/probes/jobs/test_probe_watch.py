@@ -1,4 +1,4 @@
-"""Who is told that a probe is gone or back: its owner, once, whatever restarts and however many collect."""
+"""A probe's owner is notified once that it is gone or back, whatever restarts and however many collect."""
 
 import asyncio
 from collections.abc import Sequence

@@ -49,7 +49,7 @@ async def states(db: Db, monitor: int) -> dict[str, tuple[UUID | None, int | Non
 
 
 async def signalled(db: Db) -> dict[str, set[int]]:
-    """The monitors that each probe was told of, since the last time it was asked."""
+    """The monitors that were assigned to each probe, since the last call."""
     rows = await fetch(db, "WITH gone AS (DELETE FROM signals RETURNING payload) SELECT payload FROM gone")
     told: dict[str, set[int]] = {}
     for row in rows:

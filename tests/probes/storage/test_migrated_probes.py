@@ -1,4 +1,4 @@
-"""Probes that were gone before anybody was told of such things are no news after an upgrade."""
+"""Probes that went offline before such notifications existed cause none after an upgrade."""
 
 from datetime import timedelta
 

@@ -35,7 +35,7 @@ class Line:
         await self._laid.aclose()
 
     async def hang(self) -> None:
-        """What is said from now on gets nowhere, and nobody is told."""
+        """From now on nothing is delivered, and no one is notified."""
         self._open.clear()
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""The history of a status page: all that was ever told is found in it, a part at a time."""
+"""The history of a status page: all past incidents are in it, a part at a time."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The console's status pages: made, filled, told of and subscribed to, each deed being the API's."""
+"""The console's status pages: created, filled, updated and subscribed to; each action is the API's."""
 
 import re
 from html import unescape

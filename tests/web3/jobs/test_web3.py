@@ -1,4 +1,4 @@
-"""A crossed threshold is told at its edges, a log once, and what holds news back is heeded."""
+"""A crossed threshold is announced at its edges, a log once, and holds apply."""
 
 import asyncio
 from datetime import timedelta
