@@ -86,7 +86,7 @@ PROVEN: Final[dict[str, tuple[str, ...]]] = {
     ),
     "S8": (
         "tests/http/api/test_errors.py::test_each_error_has_its_status",
-        "tests/http/api/test_openapi.py::test_the_page_shows_every_operation_and_loads_nothing",
+        "tests/http/api/test_openapi.py::test_the_pages_show_every_operation_and_load_only_a_script_from_here",
         "tests/http/api/test_checklist.py::test_s8_every_answer_tells_browsers_to_guess_nothing_and_to_stay_on_https",
         "tests/test_embedded.py::test_it_listens_on_a_private_socket_alone_and_wants_its_password",
     ),
