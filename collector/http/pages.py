@@ -10,6 +10,7 @@ from yarl import URL
 
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok
+from collector.platform.answers import ItemList, ItemPage, PageMeta
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
@@ -48,9 +49,14 @@ def asked(query: Query) -> Pagination | None:
 
 def answer(request: web.Request, at: Pagination, items: Sequence[Any], total: int) -> web.Response:
     """Return ``{data, meta: {page, limit, total}}`` with links to the neighbouring pages."""
-    meta = {"page": at.number, "limit": at.limit, "total": total}
+    meta = PageMeta(page=at.number, limit=at.limit, total=total)
     beside = _links(request, at, total)
-    return ok({"data": items, "meta": meta}, headers={"Link": beside} if beside else None)
+    return ok(ItemPage(data=items, meta=meta), headers={"Link": beside} if beside else None)
+
+
+def listed(request: web.Request, at: Pagination | None, items: Sequence[Any], total: int) -> web.Response:
+    """Return the requested page; without a request for one *items* are the complete list."""
+    return ok(ItemList(data=items)) if at is None else answer(request, at, items, total)
 
 
 def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
@@ -61,9 +67,8 @@ def of_all(request: web.Request, items: Sequence[Any]) -> web.Response:
     query = Query(request)
     at = asked(query)
     query.done()
-    if at is None:
-        return ok({"data": items})
-    return answer(request, at, items[at.offset : at.offset + at.limit], len(items))
+    shown = items if at is None else items[at.offset : at.offset + at.limit]
+    return listed(request, at, shown, len(items))
 
 
 def _at_least_one(query: Query, name: str, default: int) -> int:

@@ -1,5 +1,6 @@
 """Marks of the fields of response classes, for their JSON and for the OpenAPI document."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, TypeVar
 
@@ -59,6 +60,36 @@ UserId = Annotated[str, Identifier("usr")]
 
 Warnings = Annotated[list[Annotated[str, Example("unknown field colour was ignored")]] | None, Omitted()]
 Revision = Annotated[int, Example(1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageMeta:
+    """Which page of a list it is."""
+
+    page: Annotated[int, Example(1)]
+    """Number of the page, from 1."""
+    limit: Annotated[int, Example(20)]
+    """Number of items on a page at most."""
+    total: Annotated[int, Example(1)]
+    """Number of items on all pages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPage:
+    """A page of a list."""
+
+    data: Sequence[Any]
+    """The items."""
+    meta: PageMeta
+    """Which page it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemList:
+    """A complete list."""
+
+    data: Sequence[Any]
+    """The items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ async def list_(request: web.Request) -> web.Response:
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await users.page(context_of(request).db, caller(request).team_id, limit, offset)
     shown = [_shown(user) for user in found]
-    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+    return pages.listed(request, at, shown, total)
 
 
 async def get(request: web.Request) -> web.Response:

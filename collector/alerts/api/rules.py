@@ -26,7 +26,7 @@ async def list_(request: web.Request) -> web.Response:
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     found, total = await rules.page(context_of(request).db, caller(request).team_id, wanted, limit, offset)
     shown = [_shown(known) for known in found]
-    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+    return pages.listed(request, at, shown, total)
 
 
 async def create(request: web.Request) -> web.Response:

@@ -5,16 +5,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
 
+from collector.alerts.answers import RuleAnswer
 from collector.alerts.core.rule_fields import Conditions, RuleSettings
 from collector.platform import references
+from collector.platform.answer_json import read_only
 from collector.platform.monitor import merge
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import read
 from shared.errors import Invalid
 from shared.kinds.fields import camel
 
-# Fields that a GET shows and no caller can set.
-_SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
+# Fields that a GET shows and that no caller can set.
+_READ_ONLY = read_only(RuleAnswer, RuleSettings)
 _MERGED = ("conditions", "escalationPolicy")
 
 
@@ -71,7 +73,7 @@ def _sent(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(body: Mapping[str, Any], values: Mapping[str, Any]) -> RuleRequest:
-    known = {*members(RuleSettings), *members(Conditions), *_SHOWN}
+    known = {*members(RuleSettings), *members(Conditions), *_READ_ONLY}
     unknown = [name for name in body if name not in known]
     found = read(RuleSettings, values)
     policy = values.get("escalationPolicy")

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from collector.http.openapi.models import Named, Schema
+from collector.http.openapi.models import Named, Schema, answer
+from collector.platform.answers import PageMeta
 
 _SOME_DIGITS = "01kahb5m7q8x9t3v2c4d6e0f1g"
 _SOME_MOMENT = "2026-11-21T07:24:00.000Z"
@@ -116,14 +117,7 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-_PAGE_META = Named(
-    "PageMeta",
-    lambda: record(
-        page=whole(1, description="Number of the page, from 1."),
-        limit=whole(20, description="Number of items on a page at most."),
-        total=whole(1, description="Number of items on all pages."),
-    ),
-)
+_PAGE_META = answer(PageMeta, "PageMeta")
 
 
 def page(item: Named) -> Named:

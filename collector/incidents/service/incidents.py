@@ -9,13 +9,14 @@ import orjson
 
 from collector.events.core import downtime
 from collector.events.core.kinds import CHANGES
-from collector.incidents.answers import IncidentAnswer
+from collector.incidents.answers import IncidentAnswer, IncidentDetails
+from collector.incidents.core.fields import Changes
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import DeliveryRow
-from collector.platform.answer_json import encode
+from collector.platform.answer_json import encode, read_only
 from collector.platform.people import person
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
@@ -24,11 +25,7 @@ from shared.errors import NotFound
 
 WHAT = "Incident"
 # Fields that a GET shows and that callers cannot set, unless the body has a field of that name.
-_SHOWN = frozenset(
-    {"id", "monitorId", "monitorName", "status", "startedAt", "createdAt", "acknowledgedAt", "acknowledgedBy"}
-    | {"resolvedAt", "resolvedBy", "resolutionNote", "reopenedAt", "downtime", "downtimeFormatted"}
-    | {"failureCount", "lastError", "parentIncidentId", "notes", "warnings"}
-)
+_READ_ONLY = read_only(IncidentDetails, Changes)
 _EVENTS = 50
 _CHANNELS = 100
 # The recovery is announced a little later.
@@ -115,7 +112,7 @@ def shown_in_events(incident: Incident, now: datetime) -> dict[str, Any]:
 def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:
     """Return *body* without fields that a GET shows but *fields* lacks."""
     mine = members(fields)
-    return {name: value for name, value in body.items() if name in mine or name not in _SHOWN}
+    return {name: value for name, value in body.items() if name in mine or name not in _READ_ONLY}
 
 
 def _id(incident: UUID | None) -> str | None:

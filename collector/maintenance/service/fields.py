@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
+from collector.maintenance.answers import WindowAnswer
 from collector.maintenance.core import recurrence
 from collector.maintenance.core.recurrence import BadRule
 from collector.maintenance.core.windows import LONGEST_S, Schedule, Selection, local, moment, occurrences
 from collector.platform import references, time_zones
+from collector.platform.answer_json import read_only
 from collector.platform.fields import Tag
 from collector.platform.monitor import MonitorId, Tags, has_ink
 from collector.platform.validation.shapes import members
@@ -21,11 +23,6 @@ from collector.platform.validation.validation import read
 from shared.errors import Invalid
 from shared.kinds.fields import NumericText, Says
 
-# Fields of a GET response that cannot be set.
-_SHOWN = frozenset(
-    {"id", "status", "until", "nextStart", "nextEnd", "occurrences", "localStart", "revision", "createdAt"}
-    | {"updatedAt", "warnings"}
-)
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?"
     r"([Zz]|[+-][0-9]{2}:[0-9]{2})?"
@@ -71,6 +68,10 @@ class Fields:
         """A window without a selection is probably a mistake, not a window for all monitors."""
         named = self.monitors or self.tags or self.all
         return {} if named else {"monitors": "name monitors or tags, or say all: true"}
+
+
+# Fields that a GET shows and that no caller can set.
+_READ_ONLY = read_only(WindowAnswer, Fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def for_update(body: Mapping[str, Any], shown: Mapping[str, Any], schedule: Sche
 
 def _read(body: Mapping[str, Any], values: Mapping[str, Any], old: Schedule | None) -> WindowRequest:
     """Parse and validate; *old*: the schedule whose local start is kept, even in another time zone."""
-    known = {*members(Fields), *_SHOWN}
+    known = {*members(Fields), *_READ_ONLY}
     unknown = [name for name in body if name not in known]
     found = read(Fields, values)
     monitors = references.many("mon", "monitors", values.get("monitors"))

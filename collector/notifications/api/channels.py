@@ -31,7 +31,7 @@ async def list_(request: web.Request) -> web.Response:
         context.db, context.keyring, caller(request).team_id, type_, limit, offset
     )
     shown = [_shown(request, known) for known in found]
-    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+    return pages.listed(request, at, shown, total)
 
 
 async def create(request: web.Request) -> web.Response:

@@ -7,19 +7,16 @@ from uuid import UUID
 
 from annotated_types import MaxLen, MinLen, Predicate
 
+from collector.notifications.answers import ChannelDetails
 from collector.notifications.channels import CHANNELS, Channel, apprise
 from collector.platform import references
+from collector.platform.answer_json import read_only
 from collector.platform.masks import kept
 from collector.platform.monitor import has_ink, merge
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import read, to_json
 from shared.errors import Invalid
 from shared.kinds.fields import Says
-
-# Fields of a GET response that cannot be set.
-_SHOWN = frozenset(
-    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +27,10 @@ class ChannelSettings:
     """Name of the channel, 1 to 255 characters."""
     enabled: bool = True
     """Whether anything is sent through the channel."""
+
+
+# Fields that a GET shows and that no caller can set.
+_READ_ONLY = read_only(ChannelDetails, ChannelSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _configuration(type_: Any, body: Mapping[str, Any]) -> tuple[dict[str, Any],
     if cls is None:
         return config, [], faults
     own = members(cls)
-    known = {*own, *members(ChannelSettings), *_SHOWN, "type", "config"}
+    known = {*own, *members(ChannelSettings), *_READ_ONLY, "type", "config"}
     unknown = [name for name in body if name not in known]
     unknown += [f"config.{name}" for name in config if name not in own]
     beside = {name: body[name] for name in own if name in body}

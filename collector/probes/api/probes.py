@@ -23,7 +23,7 @@ async def list_(request: web.Request) -> web.Response:
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     rows, total = await probes.page(context.db, caller(request).team_id, limit, offset)
     shown = [_shown(probe, context.now()) for probe in rows]
-    return pages.answer(request, at, shown, total) if at else ok({"data": shown})
+    return pages.listed(request, at, shown, total)
 
 
 async def get(request: web.Request) -> web.Response:

@@ -37,7 +37,7 @@ async def list_(request: web.Request) -> web.Response:
     limit, offset = (at.limit, at.offset) if at else (None, 0)
     rows, total = await status_pages.page(context_of(request).db, caller(request).team_id, limit, offset)
     items = [_item(request, known) for known in rows]
-    return pages.answer(request, at, items, total) if at else ok({"data": items})
+    return pages.listed(request, at, items, total)
 
 
 async def create(request: web.Request) -> web.Response:
