@@ -202,7 +202,9 @@ def _timeline(
         deliveries = [each for each in same if each.channel]
         if deliveries:
             first = deliveries[0]
-            lines.append(TimelineLine(first.at, f"notified: {first.kind}", deliveries=deliveries))
+            lines.append(
+                TimelineLine(first.at, f"sent: {first.kind.replace('.', ' ')}", deliveries=deliveries)
+            )
     return sorted(lines, key=lambda line: line.at, reverse=newest_first)
 
 
