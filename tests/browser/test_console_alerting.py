@@ -66,7 +66,7 @@ async def test_from_nothing_to_an_alert_that_arrives(console: Console, visitors:
     await page.get_by_label("Name").fill("Slow")
     await page.get_by_role("button", name="Create rule").click()
 
-    await expect(page.get_by_role("row", name="Slow")).to_contain_text("an answer after more than 800 ms")
+    await expect(page.get_by_role("row", name="Slow")).to_contain_text("is slower than 800 ms")
     assert "would tell" not in await visit.text()
     await fine(visit)
     assert visit.elsewhere == []

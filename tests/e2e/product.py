@@ -129,7 +129,7 @@ def _is(process: psutil.Process, name: str) -> bool:
         return False
     if name == "postgres":
         return bool(command) and (command[0].endswith("/postgres") or command[0].startswith("postgres:"))
-    return command[-2:] == ["shared.command", name]
+    return command[-2:] in (["shared.command", name], ["shared.ahead", name])
 
 
 @dataclass(slots=True)
