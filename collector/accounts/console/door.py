@@ -95,19 +95,19 @@ async def second_step(request: web.Request) -> web.StreamResponse:
         await door.knock_with_code(ticket.user_id)
     except Limited as error:
         return _wait(ask_for_code(request, value(sent, "ticket"), _too_many(error), status=429), error)
-    user = await users.one(context.db, ticket.team_id, ticket.user_id)
+    user, from_ = await users.one(context.db, ticket.team_id, ticket.user_id), browser(request)
     actor = Actor(
         user.team_id,
         ids.show("usr", user.id),
         user.name,
-        address=browser(request).address,
-        request_id=browser(request).request_id,
+        address=from_.address,
+        request_id=from_.request_id,
     )
     proof = await two_factor.prove(
         context.db, context.keyring, user, actor, value(sent, "code"), context.now()
     )
     if proof is None:
-        log.info("sign-in refused", address=browser(request).address, step="code")
+        log.info("sign-in refused", address=from_.address, step="code")
         return ask_for_code(request, value(sent, "ticket"), _WRONG_CODE, status=403)
     return await admitted(request, user, ticket.after, by=proof.value)
 

@@ -2,7 +2,6 @@
 
 import base64
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -216,8 +215,7 @@ async def _accept_code(
 
 async def _new_codes(tx: Tx, team_id: int, user_id: UUID) -> list[str]:
     codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
-    hashes: Sequence[bytes] = [_recovery_hash(code) for code in codes]
-    await table.replace_recovery_codes(tx, team_id, user_id, hashes)
+    await table.replace_recovery_codes(tx, team_id, user_id, [_recovery_hash(code) for code in codes])
     return codes
 
 

@@ -1,13 +1,12 @@
 """The list of monitors as the console shows it: sorted, counted by state, with the latest checks."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from collector.monitors.storage.lists import MonitorFilter, conditions
+from collector.monitors.storage.lists import MonitorFilter, conditions, containing
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
@@ -44,7 +43,6 @@ _MEASURED: Final = """
     ) s ON true
 """
 _MEASURED_UP: Final = _MEASURED.format(up=int(Status.UP))
-_WILDCARDS: Final = re.compile(r"[\\%_]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +204,7 @@ def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
     """Match the text against name, URL, host, domain and tags."""
     where, values = conditions(team_id, replace(wanted, text=None))
     if wanted.text:
-        values.append(f"%{_WILDCARDS.sub(lambda found: chr(92) + found[0], wanted.text)}%")
+        values.append(containing(wanted.text))
         place = f"${len(values)}"
         where += f"""
             AND (concat_ws(E'\\n', m.name, m.config ->> 'url', m.config ->> 'host', m.config ->> 'domain')

@@ -170,6 +170,11 @@ def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
+def containing(text: str) -> str:
+    """Return the pattern of LIKE that matches what contains *text*."""
+    return f"%{_ANY.sub(_ESCAPED, text)}%"
+
+
 def conditions(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
     """Build the condition with only the given filters, so that each combination gets a plan that fits."""
     name, colon, value = (wanted.tag or "").partition(":")
@@ -179,7 +184,7 @@ def conditions(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
         "m.group_name = $": wanted.group,
         "m.tags ? $": name if name and not colon else None,
         "m.tags @> $": {name: value} if colon else None,
-        "m.name ILIKE $": f"%{_ANY.sub(_ESCAPED, wanted.text)}%" if wanted.text else None,
+        "m.name ILIKE $": containing(wanted.text) if wanted.text else None,
         "m.locations @> $": [wanted.location] if wanted.location else None,
         "m.silenced_until > $": wanted.silenced_at,
     }

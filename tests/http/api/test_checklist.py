@@ -2,7 +2,7 @@
 
 | row | what may not happen |
 |---|---|
-| S1 | another team's thing is told from one that is nowhere |
+| S1 | another team's resource answers otherwise than one that does not exist |
 | S2 | a token that is none, over or revoked opens anything, or is logged |
 | S3 | a caller sets what is the service's own, or is shown a secret |
 | S4 | a request takes more of the service than it is worth |

@@ -121,7 +121,7 @@ async def test_nothing_is_logged_or_told_of_a_secret(
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Everything is done once to what is full of secrets; then all that tells of deeds is looked through."""
+    """Do each action once to resources full of secrets, then search all that reports actions for them."""
     caplog.set_level(logging.DEBUG)
     monitor, channel = (await seed(api)).values()
     await api.post(f"/v1/monitors/{monitor}/silence", {"duration": 60, "reason": "known"})

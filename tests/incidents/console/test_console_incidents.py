@@ -6,6 +6,8 @@ from html import unescape
 import pytest
 
 from tests.console.client import Console, Page
+from tests.monitors.api.test_monitor_ends import ARRIVED, DOWN, happened, hook
+from tests.test_followers import goes_down
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
@@ -120,3 +122,21 @@ async def test_the_timeline_begins_with_the_oldest_line_or_the_newest(console: C
     oldest = lines(await console.get(f"/incidents/{id_}"))
     assert oldest == ["created", "acknowledged", "resolved"]
     assert lines(await console.get(f"/incidents/{id_}?order=newest")) == oldest[::-1]
+
+
+async def test_the_timeline_shows_notifications_with_their_channels_at_their_time(console: Console) -> None:
+    api = console.api
+    shop = {"name": "Shop", "type": "http", "config": {"url": "https://shop.example.com/"}}
+    monitor = str((await api.post("/v1/monitors", shop)).json["id"])
+    incident = await goes_down(api, monitor)
+    await happened(api, monitor, DOWN, await hook(api), **ARRIVED)
+    await api.post(f"/v1/incidents/{incident}/acknowledge")
+    await console.sign_in()
+
+    oldest = (await console.get(f"/incidents/{incident}")).words
+    newest = (await console.get(f"/incidents/{incident}?order=newest")).words
+
+    sent, taken = "sent: monitor down", "acknowledged Acknowledged by"
+    assert ": delivered" in oldest[oldest.index(sent) : oldest.index(taken)]
+    assert oldest.index(sent) < oldest.index(taken)
+    assert newest.index(taken) < newest.index(sent)

@@ -1,4 +1,4 @@
-"""What the audit log says of deeds that come by no request: probes that join, the operator's commands."""
+"""Audit entries of actions without a request: probes that join, the operator's commands."""
 
 from typing import Any
 

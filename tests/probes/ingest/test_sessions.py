@@ -216,7 +216,7 @@ async def test_a_restarted_process_takes_over_at_once(collector: Collector) -> N
 
 
 async def test_a_process_takes_over_from_its_own_older_stream(collector: Collector) -> None:
-    """The network let go of the older one, which the collector has not noticed."""
+    """The network dropped the older stream, which the collector has not noticed."""
     [monitor] = await collector.placed()
     said = hello()
     async with connected(collector, said) as older:
