@@ -26,6 +26,7 @@ from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
+from tests.catalog import remember_types
 from tests.clones import Clones
 
 TEMPLATE: Final = "template_tests"
@@ -80,6 +81,8 @@ def _of_the_product() -> bool:
         frame = frame.f_back
     return _TESTS not in Path(frame.f_code.co_filename).parents
 
+
+remember_types()
 
 # What is slow while the product holds a connection fails, instead of only being logged.
 STRICTNESS.strict = True
