@@ -277,6 +277,9 @@ def _mark(item: pytest.Item) -> None:
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.
         item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    if "browser" in fixtures:
+        # In the loop in which the driver of Chromium runs.
+        item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
