@@ -24,7 +24,7 @@ def remember_types() -> None:
         if wanted in known:
             return known[wanted], _NOT_EXECUTED
         types, statement = await ask(connection, wanted, timeout)
-        if all(row["oid"] < _FIRST_CREATED for row in types):
+        if max(wanted) < _FIRST_CREATED:
             known[wanted] = types
         return types, statement
 
