@@ -37,7 +37,9 @@ _WORDED: Final[Mapping[str, Mapping[str, Any]]] = {
         "label": "Component status meanwhile",
         "help": "Not set: each component shows its monitor's state.",
     },
-    "message": {"help": "Subscribers receive this too."},
+    "message": {
+        "help": "Markdown: **bold**, lists, [links](https://example.com). Subscribers receive it too."
+    },
     "scheduledStart": {"label": "Begins", "help": _MOMENT},
     "scheduledEnd": {"label": "Ends", "help": _MOMENT},
 }

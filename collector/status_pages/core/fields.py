@@ -175,7 +175,7 @@ class PageIncidentSettings:
     component_status: Status | None = None
     """Status that the affected components show while the incident is open."""
     message: Message
-    """Text of the update; subscribers receive it."""
+    """Text of the update, in Markdown: emphasis, links, lists, quotes and code. Subscribers receive it."""
     scheduled_start: Moment | None = None
     """Scheduled start of maintenance: an RFC 3339 timestamp."""
     scheduled_end: Moment | None = None

@@ -3,6 +3,7 @@
 from typing import Final
 
 from collector.notifications.channels.page_mail import Links, MailText
+from collector.status_pages.core.markdown import plain
 from collector.status_pages.core.status_page import Severity
 from collector.status_pages.storage.news import Letter
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
@@ -34,7 +35,7 @@ def updated(letter: Letter, links: Links) -> MailText:
         title=title,
         subject=f"[{name}] {phase}: {title}",
         colour=_CALM if letter.phase == "resolved" else _COLOURS[letter.severity or "none"],
-        text=letter.message or "",
+        text=plain(letter.message or ""),
         facts=[(label, value) for label, value in facts if value],
         press=(s.show_page, links.page),
         why=s.why.format(name=name),

@@ -1,6 +1,5 @@
 """Renders the public pages of a status page, which load only their own stylesheets and script."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +21,7 @@ from collector.status_pages.service.view import PageView
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.chart import ChartDrawing
+from collector.status_pages.web.markdown import html
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words.words import Words
 from shared import ids
@@ -30,7 +30,6 @@ from shared.clock import iso
 _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
 _MOST_SPOKEN: Final = 5
-_LINES: Final = re.compile(r"\n{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +200,6 @@ def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
     return "; ".join([words.uptime.format(share=words.share(uptime)), *outages])
 
 
-def _paragraphs(text: str) -> list[str]:
-    return [part for part in _LINES.split(text.replace("\r\n", "\n")) if part.strip()]
-
-
 def _phase(status: Phase, severity: str, words: Words) -> str:
     return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
@@ -229,7 +224,7 @@ _ENV: Final = Environment(
 )
 _ENV.filters |= {
     "iso": iso,
-    "paragraphs": _paragraphs,
+    "markdown": html,
     "affected": _affected,
     "phase": _phase,
     "fill": _fill,

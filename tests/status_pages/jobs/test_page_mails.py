@@ -47,6 +47,21 @@ async def box() -> AsyncIterator[Mailbox]:
         yield opened
 
 
+async def test_markdown_is_mailed_as_text(db: Db, box: Mailbox) -> None:
+    who, page = await make_page(db)
+    await subscribe(db, page, [ONE])
+
+    async with at_work(mails(db, box.url())):
+        await publish(db, who, page, message="**Soon**: [details](https://example.com/blog)")
+        await drained(db)
+
+    (mail,) = box.mails
+    for kind in ("plain", "html"):
+        body = mail.message.get_body((kind,))
+        assert body is not None
+        assert "Soon: details (https://example.com/blog)" in body.get_content()
+
+
 async def test_each_update_reaches_each_subscriber_once_and_in_order(db: Db, box: Mailbox) -> None:
     who, page = await make_page(db)
     await subscribe(db, page, [ONE, TWO])
