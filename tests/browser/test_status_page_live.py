@@ -60,7 +60,7 @@ async def test_an_open_page_tells_of_what_happens(
     await after_a_round(visit)
 
     await expect(visit.page.get_by_text("Nothing can be bought")).to_be_visible()
-    await expect(visit.page.get_by_text("There is a major outage")).to_be_visible()
+    await expect(visit.page.locator(".banner", has_text="Major outage")).to_be_visible()
     await expect(visit.page.locator("details").first).to_have_attribute("open", "")
     await expect(visit.page.locator("summary").first).to_be_focused()
     assert visit.faults == []
@@ -204,7 +204,7 @@ async def test_the_widget_stands_in_the_page_of_another(
     visit = await visitors.visit(f"{elsewhere}/other.html")
 
     widget, whole = (frame for frame in visit.page.frames if frame != visit.page.main_frame)
-    await expect(widget.get_by_text("There is a major outage")).to_be_visible()
+    await expect(widget.get_by_text("Major outage")).to_be_visible()
     assert await whole.locator("main").count() == 0
 
 

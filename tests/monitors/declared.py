@@ -80,8 +80,14 @@ PAGES: list[dict[str, Any]] = [
         "branding": {"primaryColor": "#112233"},
         "components": [
             {"name": "API", "group": "EU", "monitorId": "http"},
-            {"name": "API", "group": "US", "monitorId": "tcp", "description": "far away"},
-            {"name": "By hand"},
+            {
+                "name": "API",
+                "group": "US",
+                "monitorId": "tcp",
+                "description": "far away",
+                "showUptime": False,
+            },
+            {"name": "By hand", "essential": True},
         ],
     }
 ]

@@ -44,6 +44,8 @@ def component(details: ComponentDetails) -> StatusPageComponent:
         status=details.shown.status,
         status_mode=mode_of(row.held),
         status_message=row.message,
+        essential=row.essential,
+        show_uptime=row.show_uptime,
         not_measured_since=details.unmeasured_since,
         created_at=row.created_at,
         updated_at=row.updated_at,

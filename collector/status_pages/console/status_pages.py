@@ -17,7 +17,7 @@ from collector.platform.validation.model_fields import defaults
 from collector.status_pages.api.status_pages import PROVER, own
 from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.fields import PageSettings
-from collector.status_pages.core.status_page import overall
+from collector.status_pages.core.status_page import of_page
 from collector.status_pages.service import incidents, status_pages
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
@@ -63,7 +63,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         known=known,
         proof=asked_of(known.page.domain, id_) if known.page.domain and not known.answers else None,
         here=path(id_),
-        shows=overall(seen.shown.status for seen in known.components),
+        shows=of_page([seen.part for seen in known.components]),
         incidents=open_,
         components=known.components[first : first + common.PER_PAGE],
         first=first,

@@ -122,6 +122,10 @@ class ComponentSettings:
     """Whether the status follows the monitor (`auto`) or is set by hand (`manual`)."""
     status_message: Annotated[str, MaxLen(10_000)] | None = ""
     """Text that the page shows beside the status."""
+    essential: bool = False
+    """Whether its outage alone is a major outage of the page; by default only that of all components is."""
+    show_uptime: bool = True
+    """Whether the page shows its uptime and the bars of its days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

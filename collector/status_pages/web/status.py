@@ -177,7 +177,7 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
 
 def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownComponent:
     monitor = seen.row.monitor_id
-    daily = view.daily.get(monitor) if monitor else None
+    daily = view.daily_of(seen)
     hours = view.hours.get(monitor, ()) if monitor else ()
     drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
     return ShownComponent(

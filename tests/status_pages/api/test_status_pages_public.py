@@ -11,6 +11,7 @@ from yarl import URL
 from collector.status_pages.api import cache
 from shared import ids
 from shared.clock import utc_now
+from tests.browser.status_world import measured
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import change, number
 from tests.status_pages.api.test_status_pages import down, monitor, page
@@ -49,7 +50,7 @@ async def test_anyone_sees_how_all_is(api: Api) -> None:
     assert (before.status, before.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "All systems operational" in before.body.decode()
     text = after.body.decode()
-    for said in ("There is a major outage", "Shop is gone", "We look", "Major outage", "Money"):
+    for said in ("Partial outage", "Shop is gone", "We look", "Major outage", "Money"):
         assert said in text
     assert id_ not in text
     assert "X-Robots-Tag" not in after.headers
@@ -84,8 +85,40 @@ async def test_an_open_incident_is_in_the_first_line_though_no_component_shows_i
     during = await visit(api, "example")
     await api.put(f"{path}/{told}", {"status": "resolved", "message": "Mended"})
 
-    assert b"There is a major outage" in during.body
+    assert b"Major outage" in during.body
     assert b"All systems operational" in (await visit(api, "example")).body
+
+
+async def test_a_critical_incident_is_as_wide_as_its_components(api: Api) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop", "essential": True}, {"name": "Wiki"}])
+    path, (shop, wiki) = f"/v1/status-pages/{made['id']}/incidents", [one["id"] for one in made["components"]]
+
+    async def status_with(*components: str) -> str:
+        body = {"title": "a", "message": "a", "severity": "critical", "affectedComponents": components}
+        incident = (await api.post(path, body)).json["id"]
+        shown = (await visit(api, "example.json")).json["status"]
+        await api.delete(f"{path}/{incident}")
+        return str(shown)
+
+    assert await status_with(wiki) == "partial_outage"
+    assert await status_with(shop) == "major_outage"
+    assert await status_with(shop, wiki) == "major_outage"
+    assert await status_with() == "major_outage"
+
+
+async def test_a_component_may_keep_its_uptime_to_itself(api: Api) -> None:
+    shop = await measured(api, bad={3: 0.5})
+    made = await page(api, slug="example", components=[{"name": "Shop", "monitorId": shop}])
+    assert b'class="days"' in (await visit(api, "example")).body
+    assert b"unknown" not in (await visit(api, "example/badge.svg?kind=uptime")).body
+
+    path = f"/v1/status-pages/{made['id']}/components/{made['components'][0]['id']}"
+    changed = (await api.put(path, {"showUptime": False})).json
+
+    assert (changed["showUptime"], changed["essential"]) == (False, False)
+    assert b'class="days"' not in (await visit(api, "example")).body
+    assert (await visit(api, "example.json")).json["components"][0]["uptime90d"] is None
+    assert b"unknown" in (await visit(api, "example/badge.svg?kind=uptime")).body
 
 
 async def test_nothing_on_a_page_runs_or_is_taken_for_markup(api: Api) -> None:

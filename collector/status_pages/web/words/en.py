@@ -84,10 +84,10 @@ WORDS: Final = Words(
     },
     overall={
         "operational": "All systems operational",
-        "degraded_performance": "Some systems are slow",
-        "partial_outage": "Some systems have problems",
-        "major_outage": "There is a major outage",
-        "maintenance": "Maintenance is under way",
+        "degraded_performance": "Degraded performance",
+        "partial_outage": "Partial outage",
+        "major_outage": "Major outage",
+        "maintenance": "Maintenance in progress",
         "unknown": "No measurements yet",
     },
     phases={
