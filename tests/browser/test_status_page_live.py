@@ -125,6 +125,38 @@ async def test_it_speaks_the_visitors_language_and_zone(
     assert await visit.violations() == []
 
 
+async def test_a_visitor_chooses_another_zone_which_is_kept(api: Api, visitors: Visitors) -> None:
+    await planned(api, await calm(api))
+    visit = await visitors.visit(address(api), zone="Europe/Vienna")
+    time = visit.page.locator("main time").first
+    before, zone = await time.inner_text(), visit.page.locator("#zone")
+
+    await zone.select_option("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    await visit.page.reload()
+    await expect(zone).to_have_value("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    assert await visit.violations() == []
+
+    await zone.select_option("")
+    await expect(time).to_have_text(before)
+
+
+async def test_a_visitor_chooses_another_language(api: Api, visitors: Visitors) -> None:
+    await outage(api, await calm(api))
+    visit = await visitors.visit(address(api), locale="de-AT", size=(390, 844))
+
+    await visit.page.locator("#lang").select_option("he")
+    await visit.page.locator(".choices button").click()
+    await expect(visit.page.locator("html")).to_have_attribute("dir", "rtl")
+    await visit.page.goto(f"{address(api)}/history")
+
+    await expect(visit.page.locator("html")).to_have_attribute("lang", "he")
+    assert await visit.overflow_px() == 0
+    assert await visit.violations() == []
+    assert visit.faults == []
+
+
 @pytest.mark.parametrize("tag", LANGUAGES)
 async def test_nothing_is_missing_without_scripts(api: Api, visitors: Visitors, tag: str) -> None:
     made = await calm(api)

@@ -41,6 +41,7 @@ def updated(letter: Letter, links: Links) -> MailText:
         why=s.why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 
@@ -59,6 +60,7 @@ def confirming(letter: Letter, confirm: str) -> MailText:
         why=s.confirm_why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 
@@ -77,6 +79,7 @@ def reminding(letter: Letter, links: Links) -> MailText:
         why=s.why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 

@@ -23,6 +23,7 @@ from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.chart import ChartDrawing
 from collector.status_pages.web.markdown import html
 from collector.status_pages.web.policy import in_page
+from collector.status_pages.web.words import LANGUAGES
 from collector.status_pages.web.words.words import Words
 from shared import ids
 from shared.clock import iso
@@ -129,6 +130,7 @@ def render(template: str, view: PageView, place: PageAddresses, words: Words, **
     return _ENV.get_template(template).render(
         view=view,
         w=words,
+        languages=LANGUAGES.values(),
         name=view.page.name,
         base=place.base,
         home=place.home,

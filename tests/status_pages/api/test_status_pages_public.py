@@ -276,3 +276,34 @@ async def test_fifty_components_make_a_small_page(api: Api) -> None:
     assert packed.headers["Content-Encoding"] == "gzip"
     assert len(plain.body) < 50_000
     assert int(packed.headers["Content-Length"]) < 10_000
+
+
+async def test_a_visitor_chooses_a_language_which_is_kept(api: Api) -> None:
+    await page(api, slug="example")
+
+    chosen = await visit(api, "example?lang=ar", headers={"Accept-Language": "de"})
+
+    assert b'<html lang="ar" dir="rtl">' in chosen.body
+    kept = chosen.headers["Set-Cookie"].partition(";")[0]
+    assert kept == "tocsin_language=ar"
+    assert "HttpOnly" in chosen.headers["Set-Cookie"]
+    again = await visit(api, "example/history", headers={"Accept-Language": "de", "Cookie": kept})
+    assert b'<html lang="ar" dir="rtl">' in again.body
+    assert "Cookie" in again.headers["Vary"]
+    tag = {"If-None-Match": chosen.headers["ETag"]}
+    same = await visit(api, "example?lang=ar", headers=tag)
+    assert (same.status, "tocsin_language=ar" in same.headers["Set-Cookie"]) == (304, True)
+
+
+@pytest.mark.parametrize("language", ["xx", "", "ar%00", "english", "__class__"])
+async def test_an_unknown_language_is_the_browsers(api: Api, language: str) -> None:
+    await page(api, slug="example")
+
+    for options in (
+        {"path": f"example?lang={language}"},
+        {"path": "example", "Cookie": f"tocsin_language={language}"},
+    ):
+        path = options.pop("path")
+        answer = await visit(api, path, headers={"Accept-Language": "de", **options})
+        assert b'<html lang="de">' in answer.body
+        assert "Set-Cookie" not in answer.headers
