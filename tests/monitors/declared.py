@@ -77,7 +77,11 @@ PAGES: list[dict[str, Any]] = [
         "name": "Example",
         "visibility": "private",
         "password": SECRET,
-        "branding": {"primaryColor": "#112233"},
+        "branding": {
+            "primaryColor": "#112233",
+            "look": "plain",
+            "links": [{"label": "Docs", "url": "https://docs.example.com"}],
+        },
         "components": [
             {"name": "API", "group": "EU", "monitorId": "http"},
             {

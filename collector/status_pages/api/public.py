@@ -14,6 +14,7 @@ from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
+from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.gate import admits
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service.view import PageView
@@ -301,7 +302,7 @@ def _headers(view: PageView, kind: str) -> dict[str, str]:
     by_language = f", {hdrs.ACCEPT_LANGUAGE}, {hdrs.COOKIE}" if kind == _HTML else ""
     headers = {
         hdrs.CONTENT_TYPE: f"{kind}; charset=utf-8",
-        _POLICY: policy(page.branding.get("logo")),
+        _POLICY: policy(branding_of(page.branding).pictures),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         PERMISSIONS_POLICY: NO_DEVICES,

@@ -4,13 +4,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.fields import Email
 from collector.platform.monitor import MonitorId, has_ink
-from collector.status_pages.core.status_page import Phase, Severity, Status, StatusMode, Visibility, is_slug
+from collector.status_pages.core.status_page import (
+    Look,
+    Phase,
+    Severity,
+    Status,
+    StatusMode,
+    Visibility,
+    is_slug,
+)
 from collector.status_pages.core.style import is_stylesheet
 from shared import ids
 from shared.kinds.fields import NumericText, Says, Secret
@@ -18,9 +26,11 @@ from shared.kinds.http import is_url
 
 MAX_COMPONENTS: Final = 1_000
 MAX_CSS: Final = 50_000
+MAX_LINKS: Final = 6
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
+_MAILTO: Final = re.compile(r"mailto:[^\s@<>\"]{1,64}@[^\s@<>\"]{1,255}")
 _MOMENT: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -28,6 +38,10 @@ _MOMENT: Final = re.compile(
 
 def is_colour(text: str) -> bool:
     return _COLOUR.fullmatch(text) is not None
+
+
+def is_support_url(text: str) -> bool:
+    return is_url(text) or _MAILTO.fullmatch(text) is not None
 
 
 def is_domain(text: str) -> bool:
@@ -55,6 +69,9 @@ _Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
 Name = Annotated[str, MaxLen(255), *_Ink]
 Message = Annotated[str, MaxLen(10_000), *_Ink]
 Logo = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+SupportUrl = Annotated[
+    str, MaxLen(2_048), Predicate(is_support_url), Says("must be an http, https or mailto URL")
+]
 Colour = Annotated[str, Predicate(is_colour), Says("must be a colour as #rgb or #rrggbb")]
 Css = Annotated[
     str,
@@ -79,23 +96,53 @@ Moment = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderLink:
+    """A link in the header of a page."""
+
+    label: Annotated[str, MaxLen(40), *_Ink]
+    """Text of the link, 1 to 40 characters."""
+    url: Logo
+    """URL that it leads to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Branding:
     """How a page looks."""
 
+    look: Look = "banner"
+    """Whether the header is in the primary colour (`banner`) or in that of the page (`plain`)."""
     logo: Logo | None = None
     """URL of the logo."""
+    logo_dark: Logo | None = None
+    """URL of the logo for visitors who prefer dark pages; by default `logo`."""
+    favicon: Logo | None = None
+    """URL of the icon in the browser's tab; by default one in the primary colour."""
     primary_color: Colour | None = None
     """Primary colour as `#rgb` or `#rrggbb`."""
     custom_css: Css | None = None
     """Stylesheet that is appended to the page's own; without `@import` and `url()`."""
+    links: Annotated[list[HeaderLink], MaxLen(MAX_LINKS)] = field(default_factory=list)
+    """Links in the header, such as to the product and its documentation."""
+    support_url: SupportUrl | None = None
+    """Where visitors get help: an http, https or mailto URL."""
+
+    @property
+    def pictures(self) -> list[str]:
+        """The URLs of all pictures that the page loads."""
+        return [url for url in (self.logo, self.logo_dark, self.favicon) if url]
 
 
-def branding_of(stored: Mapping[str, str | None]) -> Branding:
+def branding_of(stored: Mapping[str, Any]) -> Branding:
     """Return the branding of a page from its *stored* JSON."""
     return Branding(
+        look=stored.get("look") or "banner",
         logo=stored.get("logo"),
+        logo_dark=stored.get("logoDark"),
+        favicon=stored.get("favicon"),
         primary_color=stored.get("primaryColor"),
         custom_css=stored.get("customCss"),
+        links=[HeaderLink(**link) for link in stored.get("links") or ()],
+        support_url=stored.get("supportUrl"),
     )
 
 

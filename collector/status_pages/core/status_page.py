@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Literal, get_args
 
 Visibility = Literal["public", "private", "unlisted"]
+Look = Literal["banner", "plain"]
 Status = Literal["operational", "degraded_performance", "partial_outage", "major_outage", "maintenance"]
 # Status as displayed to people, who need to distinguish "operational" from "unknown".
 Displayed = Status | Literal["unknown"]

@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from collector.status_pages.core.bars import WIDTH, Bar, bars
 from collector.status_pages.core.colour import brand
+from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phase, overall
 from collector.status_pages.core.style import cleaned
 from collector.status_pages.service.components import ComponentDetails
@@ -126,7 +127,7 @@ def script() -> str:
 
 def render(template: str, view: PageView, place: PageAddresses, words: Words, **more: Any) -> str:
     """Render a template, with the variables that base.html.j2 needs."""
-    branding = view.page.branding
+    branding = branding_of(view.page.branding)
     return _ENV.get_template(template).render(
         view=view,
         w=words,
@@ -138,10 +139,10 @@ def render(template: str, view: PageView, place: PageAddresses, words: Words, **
         suffix=place.suffix,
         fixed=place.fixed,
         subscribe=place.subscribe,
-        policy=in_page(branding.get("logo")),
-        logo=branding.get("logo"),
-        colour=brand(branding.get("primaryColor"))[0],
-        custom=bool(branding.get("customCss")),
+        policy=in_page(branding.pictures),
+        branding=branding,
+        colour=brand(branding.primary_color)[0],
+        custom=bool(branding.custom_css),
         hidden=view.page.visibility != "public",
         link=lambda id_: place.incident(ids.show("spi", id_)),
         names={seen.row.id: seen.row.name for seen in view.components},

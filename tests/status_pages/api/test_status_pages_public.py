@@ -11,7 +11,7 @@ from yarl import URL
 from collector.status_pages.api import cache
 from shared import ids
 from shared.clock import utc_now
-from tests.browser.status_world import measured
+from tests.browser.status_world import measured, planned
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import change, number
 from tests.status_pages.api.test_status_pages import down, monitor, page
@@ -307,3 +307,39 @@ async def test_an_unknown_language_is_the_browsers(api: Api, language: str) -> N
         answer = await visit(api, path, headers={"Accept-Language": "de", **options})
         assert b'<html lang="de">' in answer.body
         assert "Set-Cookie" not in answer.headers
+
+
+async def test_branding_is_in_the_header_and_only_its_pictures_are_allowed(api: Api) -> None:
+    branding = {
+        "look": "plain",
+        "logo": "https://a.example.com/logo.png",
+        "logoDark": "https://b.example.com/dark.png",
+        "favicon": "https://a.example.com/icon.png",
+        "links": [{"label": "Docs & more", "url": "https://docs.example.com/?a=1&b=2"}],
+        "supportUrl": "mailto:help@example.com",
+    }
+    await page(api, slug="example", branding=branding)
+
+    answer = await visit(api, "example", headers={"Accept-Language": "de"})
+
+    text = answer.body.decode()
+    assert '<html lang="de" class="plain">' in text
+    assert (
+        '<a href="https://docs.example.com/?a=1&amp;b=2" rel="noopener" dir="auto">Docs &amp; more</a>'
+        in text
+    )
+    assert '<a href="mailto:help@example.com" rel="noopener">Hilfe</a>' in text
+    assert '<source media="(prefers-color-scheme: dark)" srcset="https://b.example.com/dark.png">' in text
+    assert '<link rel="icon" href="https://a.example.com/icon.png"' in text
+    policy = answer.headers["Content-Security-Policy"]
+    assert "img-src 'self' https://a.example.com https://b.example.com;" in policy
+    assert "docs.example.com" not in policy
+
+
+async def test_planned_maintenance_is_below_the_systems(api: Api) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop"}])
+    await planned(api, made)
+
+    text = (await visit(api, "example")).body.decode()
+
+    assert text.index('id="systems"') < text.index('id="planned"') < text.index('id="recent"')

@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from tests.console.client import Console, Page
+from tests.status_pages.api.test_status_pages import NO_BRANDING
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 USUAL = {"name": "Shop", "slug": "shop", "visibility": "public"}
@@ -57,6 +58,28 @@ async def test_a_public_page_has_snippets_of_its_badges_and_its_widget(
     assert "Badges and widget" not in (await console.get(shut)).words
 
 
+async def test_links_and_looks_are_set_in_the_settings(console: Console) -> None:
+    await console.sign_in()
+    here = await made(console)
+    links = {"label": "Docs", "url": "https://docs.example.com"}
+    fields = {f"branding.links[0].{name}": value for name, value in links.items()} | {"branding.links[]": ""}
+
+    page = await console.post(
+        f"{here}/edit",
+        {**USUAL, **fields, "branding.look": "plain", "branding.supportUrl": "mailto:help@example.com"},
+    )
+
+    assert "Saved." in page.words
+    branding = (await of(console, here))["branding"]
+    assert branding == {
+        **NO_BRANDING,
+        "look": "plain",
+        "links": [links],
+        "supportUrl": "mailto:help@example.com",
+    }
+    assert 'value="https://docs.example.com"' in (await console.get(f"{here}/edit")).text
+
+
 async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     await console.sign_in()
     assert "No status page yet" in (await console.get("/status-pages")).words
@@ -77,7 +100,7 @@ async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     assert "Saved." in page.words
     known = await of(console, here)
     assert known["name"] == "Store"
-    assert known["branding"] == {"logo": None, "primaryColor": None, "customCss": None}
+    assert known["branding"] == NO_BRANDING
     page = await console.post(f"{here}/edit", {**USUAL, "revision": revision[1]})
     assert page.status == 412
     assert "someone else changed this meanwhile" in page.words

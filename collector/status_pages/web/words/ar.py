@@ -163,4 +163,5 @@ WORDS: Final = Words(
     zone="المنطقة الزمنية",
     own_zone="منطقتك الزمنية",
     apply="تطبيق",
+    support="الدعم",
 )

@@ -156,4 +156,5 @@ WORDS: Final = Words(
     zone="Zeitzone",
     own_zone="Ihre Zeitzone",
     apply="Übernehmen",
+    support="Hilfe",
 )

@@ -149,4 +149,5 @@ WORDS: Final = Words(
     zone="Time zone",
     own_zone="Your time zone",
     apply="Apply",
+    support="Support",
 )

@@ -154,4 +154,5 @@ WORDS: Final = Words(
     zone="Zona horaria",
     own_zone="Su zona horaria",
     apply="Aplicar",
+    support="Soporte",
 )

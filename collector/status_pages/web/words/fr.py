@@ -156,4 +156,5 @@ WORDS: Final = Words(
     zone="Fuseau horaire",
     own_zone="Votre fuseau horaire",
     apply="Appliquer",
+    support="Assistance",
 )

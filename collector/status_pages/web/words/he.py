@@ -146,4 +146,5 @@ WORDS: Final = Words(
     zone="אזור זמן",
     own_zone="אזור הזמן שלכם",
     apply="החלה",
+    support="תמיכה",
 )

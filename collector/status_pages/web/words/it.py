@@ -156,4 +156,5 @@ WORDS: Final = Words(
     zone="Fuso orario",
     own_zone="Il tuo fuso orario",
     apply="Applica",
+    support="Assistenza",
 )

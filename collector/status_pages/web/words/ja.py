@@ -142,4 +142,5 @@ WORDS: Final = Words(
     zone="タイムゾーン",
     own_zone="お使いのタイムゾーン",
     apply="適用",
+    support="サポート",
 )

@@ -133,4 +133,5 @@ WORDS: Final = Words(
     zone="시간대",
     own_zone="내 시간대",
     apply="적용",
+    support="지원",
 )

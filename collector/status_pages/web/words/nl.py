@@ -154,4 +154,5 @@ WORDS: Final = Words(
     zone="Tijdzone",
     own_zone="Uw tijdzone",
     apply="Toepassen",
+    support="Ondersteuning",
 )

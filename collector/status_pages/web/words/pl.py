@@ -157,4 +157,5 @@ WORDS: Final = Words(
     zone="Strefa czasowa",
     own_zone="Twoja strefa czasowa",
     apply="Zastosuj",
+    support="Pomoc",
 )

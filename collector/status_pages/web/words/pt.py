@@ -151,4 +151,5 @@ WORDS: Final = Words(
     zone="Fuso horário",
     own_zone="Seu fuso horário",
     apply="Aplicar",
+    support="Suporte",
 )

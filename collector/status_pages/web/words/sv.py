@@ -151,4 +151,5 @@ WORDS: Final = Words(
     zone="Tidszon",
     own_zone="Din tidszon",
     apply="Använd",
+    support="Support",
 )

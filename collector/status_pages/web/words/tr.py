@@ -153,4 +153,5 @@ WORDS: Final = Words(
     zone="Saat dilimi",
     own_zone="Sizin saat diliminiz",
     apply="Uygula",
+    support="Destek",
 )

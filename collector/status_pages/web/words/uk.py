@@ -168,4 +168,5 @@ WORDS: Final = Words(
     zone="Часовий пояс",
     own_zone="Ваш часовий пояс",
     apply="Застосувати",
+    support="Підтримка",
 )

@@ -121,6 +121,7 @@ class Words:
     zone: str
     own_zone: str
     apply: str
+    support: str
     direction: Literal["ltr", "rtl"] = "ltr"
 
     def moment(self, at: datetime) -> str:

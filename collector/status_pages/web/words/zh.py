@@ -134,4 +134,5 @@ WORDS: Final = Words(
     zone="时区",
     own_zone="您的时区",
     apply="应用",
+    support="支持",
 )
