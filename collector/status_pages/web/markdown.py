@@ -15,15 +15,15 @@ def html(text: str) -> Markup:
 def _block(block: Block) -> Markup:
     match block.kind:
         case BlockKind.LIST:
-            return Markup("<ul>{}</ul>").format(_items(block))
+            return Markup('<ul dir="auto">{}</ul>').format(_items(block))
         case BlockKind.NUMBERED:
-            return Markup('<ol start="{}">{}</ol>').format(block.first, _items(block))
+            return Markup('<ol dir="auto" start="{}">{}</ol>').format(block.first, _items(block))
         case BlockKind.CODE:
             code = "\n".join("".join(span.text for span in line) for line in block.lines)
             # Long lines scroll: the keyboard reaches them too.
             return Markup('<pre tabindex="0" dir="ltr"><code>{}</code></pre>').format(code)
         case BlockKind.QUOTE:
-            return Markup('<blockquote><p class="text" dir="auto">{}</p></blockquote>').format(_lines(block))
+            return Markup('<blockquote class="text" dir="auto">{}</blockquote>').format(_lines(block))
         case BlockKind.HEADING:
             # Headings of the page must keep their ranks, whatever a text contains.
             return Markup('<p class="text" dir="auto"><strong>{}</strong></p>').format(_lines(block))
@@ -33,7 +33,7 @@ def _block(block: Block) -> Markup:
 
 def _items(block: Block) -> Markup:
     return Markup("").join(
-        Markup('<li class="text" dir="auto">{}</li>').format(_line(one)) for one in block.lines
+        Markup('<li class="text">{}</li>').format(_line(one)) for one in block.lines
     )
 
 

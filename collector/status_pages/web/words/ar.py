@@ -91,7 +91,7 @@ WORDS: Final = Words(
     date_form="{day} {short} {year}",
     month_form="{month} {year}",
     point=".",
-    percent="{}%",
+    percent="{}\N{LEFT-TO-RIGHT MARK}%\N{LEFT-TO-RIGHT MARK}",
     comma="، ",
     shown={
         "operational": "يعمل",
