@@ -175,6 +175,8 @@ class PageIncidentAnswer:
     """Scheduled start of maintenance."""
     scheduled_end: datetime | None
     """Scheduled end of maintenance."""
+    reminder_minutes: Annotated[int, Example(60)] | None
+    """How many minutes before the start subscribers are reminded; null: never."""
     message: Message
     """Text of the newest update."""
     published_at: datetime

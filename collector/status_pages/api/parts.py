@@ -65,6 +65,7 @@ def incident(details: PageIncidentDetails) -> PageIncidentAnswer:
         component_status=row.component_status,
         scheduled_start=row.scheduled_start,
         scheduled_end=row.scheduled_end,
+        reminder_minutes=row.reminder_minutes,
         message=updates[-1].message if updates else "",
         published_at=row.published_at,
         updated_at=row.updated_at,

@@ -231,13 +231,19 @@ class PageIncidentSettings:
     """Scheduled start of maintenance: an RFC 3339 timestamp."""
     scheduled_end: Moment | None = None
     """Scheduled end of maintenance: an RFC 3339 timestamp."""
+    reminder_minutes: Annotated[int, Interval(ge=5, le=20_160), NumericText()] | None = None
+    """How many minutes before the scheduled start subscribers are reminded, once; by default never."""
 
     def faults(self) -> dict[str, str]:
         """Only maintenance has a schedule, and its end is after its start."""
         if self.severity != "maintenance":
-            named = {"scheduledStart": self.scheduled_start, "scheduledEnd": self.scheduled_end}
+            named = {
+                "scheduledStart": self.scheduled_start,
+                "scheduledEnd": self.scheduled_end,
+                "reminderMinutes": self.reminder_minutes,
+            }
             return {name: "is only for severity maintenance" for name, value in named.items() if value}
-        if self.scheduled_end and not self.scheduled_start:
+        if (self.scheduled_end or self.reminder_minutes) and not self.scheduled_start:
             return {"scheduledStart": "Scheduled start is required"}
         if (
             self.scheduled_start

@@ -20,7 +20,10 @@ _DOMAINS_AT_ONCE = 5
 
 
 class StatusPages:
-    """Starts and ends maintenance. Any number may run: each page is locked and checked again first."""
+    """Starts and ends maintenance, and reminds of it.
+
+    Any number may run: each page is locked and checked again first.
+    """
 
     def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
@@ -37,12 +40,20 @@ class StatusPages:
                 row = await incidents.get(tx, team_id, page_id, id_)
                 if page is not None and row is not None:
                     await status_pages_incidents.come_to(tx, page, row, now)
+        async with self._db.connection() as tx:
+            ahead = await incidents.to_remind(tx, now, _AT_ONCE)
+        for team_id, page_id, id_ in ahead:
+            async with self._db.transaction() as tx:
+                page = await status_pages.lock(tx, team_id, page_id)
+                row = await incidents.get(tx, team_id, page_id, id_)
+                if page is not None and row is not None:
+                    await status_pages_incidents.remind(tx, row, now)
         async with self._db.transaction() as tx:
             await subscribers.forget(tx, now - CONFIRM_FOR)
             gone = await news.forget(tx)
         if gone:
             log.warning("status page letters dropped after a day", letters=gone)
-        return len(due) == _AT_ONCE
+        return _AT_ONCE in {len(due), len(ahead)}
 
 
 class DomainProofs:

@@ -88,6 +88,8 @@ def _words(letter: Letter) -> Words:
 
 
 def _phase(letter: Letter, words: Words) -> str:
+    if letter.occasion == "reminder":
+        return words.reminder
     phases = words.planned_phases if letter.severity == "maintenance" else words.phases
     return phases[letter.phase or "investigating"]
 

@@ -295,10 +295,12 @@ async def test_maintenance_is_planned_with_its_beginning_and_its_end(console: Co
     assert "Schedule maintenance" in page.words
     assert 'aria-invalid="true"' in page.text
     times = {"scheduledStart": "2100-01-01 23:00Z", "scheduledEnd": "2100-01-02 02:00+01:00"}
+    times["reminderMinutes"] = "90"
     page = await console.post(f"{here}/incidents", {**fields, **times})
     assert "Scheduled" in page.words
     told_ = await of(console, page.path)
     assert told_["severity"] == "maintenance"
+    assert told_["reminderMinutes"] == 90
     assert (told_["scheduledStart"], told_["scheduledEnd"]) == (
         "2100-01-01T23:00:00.000Z",
         "2100-01-02T01:00:00.000Z",

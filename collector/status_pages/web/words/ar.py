@@ -164,4 +164,5 @@ WORDS: Final = Words(
     own_zone="منطقتك الزمنية",
     apply="تطبيق",
     support="الدعم",
+    reminder="تذكير",
 )

@@ -157,4 +157,5 @@ WORDS: Final = Words(
     own_zone="Ihre Zeitzone",
     apply="Übernehmen",
     support="Hilfe",
+    reminder="Erinnerung",
 )

@@ -150,4 +150,5 @@ WORDS: Final = Words(
     own_zone="Your time zone",
     apply="Apply",
     support="Support",
+    reminder="Reminder",
 )

@@ -155,4 +155,5 @@ WORDS: Final = Words(
     own_zone="Su zona horaria",
     apply="Aplicar",
     support="Soporte",
+    reminder="Recordatorio",
 )

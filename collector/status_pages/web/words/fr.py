@@ -157,4 +157,5 @@ WORDS: Final = Words(
     own_zone="Votre fuseau horaire",
     apply="Appliquer",
     support="Assistance",
+    reminder="Rappel",
 )

@@ -147,4 +147,5 @@ WORDS: Final = Words(
     own_zone="אזור הזמן שלכם",
     apply="החלה",
     support="תמיכה",
+    reminder="תזכורת",
 )

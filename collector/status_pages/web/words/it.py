@@ -157,4 +157,5 @@ WORDS: Final = Words(
     own_zone="Il tuo fuso orario",
     apply="Applica",
     support="Assistenza",
+    reminder="Promemoria",
 )

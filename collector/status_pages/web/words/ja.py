@@ -143,4 +143,5 @@ WORDS: Final = Words(
     own_zone="お使いのタイムゾーン",
     apply="適用",
     support="サポート",
+    reminder="リマインダー",
 )

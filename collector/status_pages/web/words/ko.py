@@ -134,4 +134,5 @@ WORDS: Final = Words(
     own_zone="내 시간대",
     apply="적용",
     support="지원",
+    reminder="알림",
 )

@@ -155,4 +155,5 @@ WORDS: Final = Words(
     own_zone="Uw tijdzone",
     apply="Toepassen",
     support="Ondersteuning",
+    reminder="Herinnering",
 )

@@ -158,4 +158,5 @@ WORDS: Final = Words(
     own_zone="Twoja strefa czasowa",
     apply="Zastosuj",
     support="Pomoc",
+    reminder="Przypomnienie",
 )

@@ -152,4 +152,5 @@ WORDS: Final = Words(
     own_zone="Seu fuso horário",
     apply="Aplicar",
     support="Suporte",
+    reminder="Lembrete",
 )

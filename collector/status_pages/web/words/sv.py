@@ -152,4 +152,5 @@ WORDS: Final = Words(
     own_zone="Din tidszon",
     apply="Använd",
     support="Support",
+    reminder="Påminnelse",
 )

@@ -154,4 +154,5 @@ WORDS: Final = Words(
     own_zone="Sizin saat diliminiz",
     apply="Uygula",
     support="Destek",
+    reminder="Hatırlatma",
 )

@@ -169,4 +169,5 @@ WORDS: Final = Words(
     own_zone="Ваш часовий пояс",
     apply="Застосувати",
     support="Підтримка",
+    reminder="Нагадування",
 )

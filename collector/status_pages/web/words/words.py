@@ -122,6 +122,7 @@ class Words:
     own_zone: str
     apply: str
     support: str
+    reminder: str
     direction: Literal["ltr", "rtl"] = "ltr"
 
     def moment(self, at: datetime) -> str:

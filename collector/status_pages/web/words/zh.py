@@ -135,4 +135,5 @@ WORDS: Final = Words(
     own_zone="您的时区",
     apply="应用",
     support="支持",
+    reminder="提醒",
 )
