@@ -1,5 +1,6 @@
 """The public side of status pages: for anyone, served from memory."""
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,12 +17,14 @@ from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.gate import admits
+from collector.status_pages.core.pictures import picture as read_picture
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.badges import BadgeStyle
+from collector.status_pages.web.pictures import PICTURES
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, LANGUAGES, negotiated
 from collector.status_pages.web.words.words import Words
@@ -37,6 +40,8 @@ _JSON: Final = "application/json"
 _SVG: Final = "image/svg+xml"
 _SCRIPT: Final = "text/javascript"
 _POLICY: Final = "Content-Security-Policy"
+# An SVG image may be opened by itself.
+_PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 _BADGES: Final = {
     "status": badges.status_badge,
     "uptime": badges.uptime_badge,
@@ -163,6 +168,25 @@ async def custom_style(request: web.Request) -> web.Response:
 
 async def icon(request: web.Request) -> web.Response:
     return await _open(request, "icon", lambda view, *_: badges.icon(view), _SVG)
+
+
+async def picture(request: web.Request) -> web.Response:
+    """An uploaded picture of this *kind*, public even for a private page, as is its password form."""
+    query = Query(request)
+    kind = query.one_of("kind", list(PICTURES)) or "logo"
+    query.done()
+    visited = await visited_page(request)
+    if visited is None:
+        return missing(request)
+    view = visited.site.view
+    found = read_picture(PICTURES[kind](branding_of(view.page.branding)) or "")
+    if found is None:
+        return missing(request)
+    headers = {**_headers(view, found.type), hdrs.CONTENT_TYPE: found.type, _POLICY: _PICTURE_POLICY}
+    headers[hdrs.ETAG] = f'"{hashlib.sha256(found.content).hexdigest()[:24]}"'
+    if headers[hdrs.ETAG] in request.headers.get(hdrs.IF_NONE_MATCH, ""):
+        return web.Response(status=304, headers=headers)
+    return web.Response(body=found.content, headers=headers)
 
 
 async def script(request: web.Request) -> web.Response:

@@ -10,6 +10,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.fields import Email
 from collector.platform.monitor import MonitorId, has_ink
+from collector.status_pages.core.pictures import MAX_URL, is_data, picture
 from collector.status_pages.core.status_page import (
     Look,
     Phase,
@@ -27,6 +28,7 @@ from shared.kinds.http import is_url
 MAX_COMPONENTS: Final = 1_000
 MAX_CSS: Final = 50_000
 MAX_LINKS: Final = 6
+MAX_LINK: Final = 2_048
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
@@ -42,6 +44,12 @@ def is_colour(text: str) -> bool:
 
 def is_support_url(text: str) -> bool:
     return is_url(text) or _MAILTO.fullmatch(text) is not None
+
+
+def is_picture_url(text: str) -> bool:
+    if is_data(text):
+        return picture(text) is not None
+    return len(text) <= MAX_LINK and is_url(text)
 
 
 def is_domain(text: str) -> bool:
@@ -68,7 +76,13 @@ def _at(text: str) -> datetime:
 _Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
 Name = Annotated[str, MaxLen(255), *_Ink]
 Message = Annotated[str, MaxLen(10_000), *_Ink]
-Logo = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+WebUrl = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+PictureUrl = Annotated[
+    str,
+    MaxLen(MAX_URL),
+    Predicate(is_picture_url),
+    Says("must be an http or https URL, or a data URL of a PNG, JPEG, GIF, WebP, ICO or SVG up to 256 KiB"),
+]
 SupportUrl = Annotated[
     str, MaxLen(2_048), Predicate(is_support_url), Says("must be an http, https or mailto URL")
 ]
@@ -101,7 +115,7 @@ class HeaderLink:
 
     label: Annotated[str, MaxLen(40), *_Ink]
     """Text of the link, 1 to 40 characters."""
-    url: Logo
+    url: WebUrl
     """URL that it leads to."""
 
 
@@ -111,11 +125,11 @@ class Branding:
 
     look: Look = "banner"
     """Whether the header is in the primary colour (`banner`) or in that of the page (`plain`)."""
-    logo: Logo | None = None
-    """URL of the logo."""
-    logo_dark: Logo | None = None
+    logo: PictureUrl | None = None
+    """URL of the logo, or a data URL with the image itself, up to 256 KiB."""
+    logo_dark: PictureUrl | None = None
     """URL of the logo for visitors who prefer dark pages; by default `logo`."""
-    favicon: Logo | None = None
+    favicon: PictureUrl | None = None
     """URL of the icon in the browser's tab; by default one in the primary colour."""
     primary_color: Colour | None = None
     """Primary colour as `#rgb` or `#rrggbb`."""
@@ -128,8 +142,8 @@ class Branding:
 
     @property
     def pictures(self) -> list[str]:
-        """The URLs of all pictures that the page loads."""
-        return [url for url in (self.logo, self.logo_dark, self.favicon) if url]
+        """The URLs of all pictures that the page loads from elsewhere."""
+        return [url for url in (self.logo, self.logo_dark, self.favicon) if url and not is_data(url)]
 
 
 def branding_of(stored: Mapping[str, Any]) -> Branding:

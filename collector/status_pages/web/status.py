@@ -23,6 +23,7 @@ from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.chart import ChartDrawing
 from collector.status_pages.web.markdown import html
+from collector.status_pages.web.pictures import addresses
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words import LANGUAGES
 from collector.status_pages.web.words.words import Words
@@ -141,6 +142,7 @@ def render(template: str, view: PageView, place: PageAddresses, words: Words, **
         subscribe=place.subscribe,
         policy=in_page(branding.pictures),
         branding=branding,
+        pictures=addresses(branding, place.base),
         colour=brand(branding.primary_color)[0],
         custom=bool(branding.custom_css),
         hidden=view.page.visibility != "public",

@@ -15,6 +15,7 @@ from tests.browser.status_world import measured, planned
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import change, number
 from tests.status_pages.api.test_status_pages import down, monitor, page
+from tests.status_pages.core.test_pictures import OPENED, PNG, data
 
 SAVED = "a{color:red}"
 NASTY = ['"><img src=x onerror=alert(1)>', "</title><script>alert(1)</script>", "{{ 7 * 7 }}", "\u2028'`"]
@@ -343,3 +344,26 @@ async def test_planned_maintenance_is_below_the_systems(api: Api) -> None:
     text = (await visit(api, "example")).body.decode()
 
     assert text.index('id="systems"') < text.index('id="planned"') < text.index('id="recent"')
+
+
+async def test_an_uploaded_logo_is_served_with_the_page(api: Api) -> None:
+    made = await page(api, slug="example", visibility="private", branding={"logo": data(PNG)})
+    svg = f'{OPENED}<script>alert(1)</script><path d="M0 0"/></svg>'.encode()
+    path = f"/v1/status-pages/{made['id']}"
+    await api.put(path, {"password": "sesame", "branding": {"favicon": data(svg, "image/svg+xml")}})
+
+    login = await visit(api, "example")
+
+    assert b'<img class="logo" src="/status/example/picture?kind=logo"' in login.body
+    assert b'<link rel="icon" href="/status/example/picture?kind=favicon"' in login.body
+    assert b"data:" not in login.body
+    assert "img-src 'self';" in login.headers["Content-Security-Policy"]
+    logo = await visit(api, "example/picture?kind=logo")
+    assert (logo.status, logo.headers["Content-Type"], logo.body) == (200, "image/png", PNG)
+    again = await visit(api, "example/picture?kind=logo", headers={"If-None-Match": logo.headers["ETag"]})
+    assert again.status == 304
+    icon = await visit(api, "example/picture?kind=favicon")
+    assert b"script" not in icon.body
+    assert "sandbox" in icon.headers["Content-Security-Policy"]
+    assert (await visit(api, "example/picture?kind=logo-dark")).status == 404
+    assert (await api.put(path, {"branding": {"logo": data(b"<html>")}})).status == 400
