@@ -179,14 +179,14 @@ async def picture(request: web.Request) -> web.Response:
     if visited is None:
         return missing(request)
     view = visited.site.view
-    found = read_picture(PICTURES[kind](branding_of(view.page.branding)) or "")
-    if found is None:
+    uploaded = read_picture(PICTURES[kind](branding_of(view.page.branding)) or "")
+    if uploaded is None:
         return missing(request)
-    headers = {**_headers(view, found.type), hdrs.CONTENT_TYPE: found.type, _POLICY: _PICTURE_POLICY}
-    headers[hdrs.ETAG] = f'"{hashlib.sha256(found.content).hexdigest()[:24]}"'
+    headers = {**_headers(view, uploaded.type), hdrs.CONTENT_TYPE: uploaded.type, _POLICY: _PICTURE_POLICY}
+    headers[hdrs.ETAG] = f'"{hashlib.sha256(uploaded.content).hexdigest()[:24]}"'
     if headers[hdrs.ETAG] in request.headers.get(hdrs.IF_NONE_MATCH, ""):
         return web.Response(status=304, headers=headers)
-    return web.Response(body=found.content, headers=headers)
+    return web.Response(body=uploaded.content, headers=headers)
 
 
 async def script(request: web.Request) -> web.Response:

@@ -77,20 +77,20 @@ def plain(text: str) -> str:
 
 def spans(text: str) -> list[Span]:
     """Parse the inline syntax of a line: emphasis, code and links."""
-    found: list[Span] = []
-    # By mark: the place of its opening in *found*, where it stays as text unless it is closed.
+    line: list[Span] = []
+    # By mark: the place of its opening in *line*, where it stays as text unless it is closed.
     opened: dict[str, int] = {}
     after = 0
     for token in _TOKEN.finditer(text):
         if token.start() > after:
-            found.append(Span(text[after : token.start()]))
+            line.append(Span(text[after : token.start()]))
         after = token.end()
         if mark := token["mark"]:
-            _style(found, opened, mark, _sides(text, token))
+            _style(line, opened, mark, _sides(text, token))
         else:
-            found.extend(_token(token))
-    found.append(Span(text[after:]))
-    return [span for span in found if span.text]
+            line.extend(_token(token))
+    line.append(Span(text[after:]))
+    return [span for span in line if span.text]
 
 
 def _token(token: re.Match[str]) -> Iterator[Span]:
@@ -127,7 +127,7 @@ def _sides(text: str, token: re.Match[str]) -> tuple[bool, bool]:
     return opens, closes
 
 
-def _style(found: list[Span], opened: dict[str, int], mark: str, sides: tuple[bool, bool]) -> None:
+def _style(line: list[Span], opened: dict[str, int], mark: str, sides: tuple[bool, bool]) -> None:
     """Close *mark*, and style what is in it, or open it, or keep it as text."""
     opens, closes = sides
     if closes and mark in opened:
@@ -135,14 +135,14 @@ def _style(found: list[Span], opened: dict[str, int], mark: str, sides: tuple[bo
         for later in [other for other, place in opened.items() if place > start]:
             del opened[later]
         strong = len(mark) == 2
-        found[start] = Span("")
-        for place in range(start, len(found)):
-            span = found[place]
-            found[place] = replace(span, strong=span.strong or strong, emphasis=span.emphasis or not strong)
+        line[start] = Span("")
+        for place in range(start, len(line)):
+            span = line[place]
+            line[place] = replace(span, strong=span.strong or strong, emphasis=span.emphasis or not strong)
         return
     if opens and mark not in opened:
-        opened[mark] = len(found)
-    found.append(Span(mark))
+        opened[mark] = len(line)
+    line.append(Span(mark))
 
 
 def _code(lines: Sequence[str], at: int, fence: str) -> tuple[Block, int]:

@@ -47,7 +47,7 @@ def _uploaded(view: PageView) -> tuple[PageView, dict[str, bytes]]:
     """The view with uploaded pictures as files of the folder, and these files by name."""
     branding, files_ = dict(view.page.branding), dict[str, bytes]()
     for key, name in (("logo", "logo"), ("logoDark", "logo-dark"), ("favicon", "favicon")):
-        if (found := picture(branding.get(key) or "")) is not None:
-            files_[name + found.suffix] = found.content
-            branding[key] = f"./{name}{found.suffix}"
+        if (uploaded := picture(branding.get(key) or "")) is not None:
+            files_[name + uploaded.suffix] = uploaded.content
+            branding[key] = f"./{name}{uploaded.suffix}"
     return replace(view, page=replace(view.page, branding=branding)), files_

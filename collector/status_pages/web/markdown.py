@@ -32,7 +32,7 @@ def _block(block: Block) -> Markup:
 
 
 def _items(block: Block) -> Markup:
-    return Markup("").join(Markup('<li class="text">{}</li>').format(_line(one)) for one in block.lines)
+    return Markup("").join(Markup('<li class="text">{}</li>').format(_line(item)) for item in block.lines)
 
 
 def _lines(block: Block) -> Markup:

@@ -33,9 +33,9 @@ def test_a_raster_image_is_kept_as_it_is() -> None:
         (b"RIFF\x0a\x00\x00\x00WEBPVP8 ", "image/webp"),
         (b"\x00\x00\x01\x00\x01", "image/x-icon"),
     ):
-        found = picture(data(content, type_))
-        assert found is not None
-        assert (found.type, found.content) == (type_, content)
+        uploaded = picture(data(content, type_))
+        assert uploaded is not None
+        assert (uploaded.type, uploaded.content) == (type_, content)
 
 
 @pytest.mark.parametrize(
