@@ -61,7 +61,7 @@ async def test_an_open_page_tells_of_what_happens(
     await after_a_round(visit)
 
     await expect(visit.page.get_by_text("Nothing can be bought")).to_be_visible()
-    await expect(visit.page.get_by_text("There is a major outage")).to_be_visible()
+    await expect(visit.page.locator(".banner", has_text="Major outage")).to_be_visible()
     await expect(visit.page.locator("details").first).to_have_attribute("open", "")
     await expect(visit.page.locator("summary").first).to_be_focused()
     assert visit.faults == []
@@ -124,6 +124,38 @@ async def test_it_speaks_the_visitors_language_and_zone(
     assert times
     assert not [text for text in times if text.endswith("UTC")]
     assert await visit.violations() == []
+
+
+async def test_a_visitor_chooses_another_zone_which_is_kept(api: Api, visitors: Visitors) -> None:
+    await planned(api, await calm(api))
+    visit = await visitors.visit(address(api), zone="Europe/Vienna")
+    time = visit.page.locator("main time").first
+    before, zone = await time.inner_text(), visit.page.locator("#zone")
+
+    await zone.select_option("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    await visit.page.reload()
+    await expect(zone).to_have_value("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    assert await visit.violations() == []
+
+    await zone.select_option("")
+    await expect(time).to_have_text(before)
+
+
+async def test_a_visitor_chooses_another_language(api: Api, visitors: Visitors) -> None:
+    await outage(api, await calm(api))
+    visit = await visitors.visit(address(api), locale="de-AT", size=(390, 844))
+
+    await visit.page.locator("#lang").select_option("he")
+    await visit.page.locator(".choices button").click()
+    await expect(visit.page.locator("html")).to_have_attribute("dir", "rtl")
+    await visit.page.goto(f"{address(api)}/history")
+
+    await expect(visit.page.locator("html")).to_have_attribute("lang", "he")
+    assert await visit.overflow_px() == 0
+    assert await visit.violations() == []
+    assert visit.faults == []
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
@@ -205,7 +237,7 @@ async def test_the_widget_stands_in_the_page_of_another(
     visit = await visitors.visit(f"{elsewhere}/other.html")
 
     widget, whole = (frame for frame in visit.page.frames if frame != visit.page.main_frame)
-    await expect(widget.get_by_text("There is a major outage")).to_be_visible()
+    await expect(widget.get_by_text("Major outage")).to_be_visible()
     assert await whole.locator("main").count() == 0
 
 
