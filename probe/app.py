@@ -35,6 +35,7 @@ from shared.certificates import Passport
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
+from shared.results import Status
 from shared.settings import ProbeSettings
 from shared.watchdog import Watchdog
 
@@ -170,9 +171,11 @@ def _checks(
     async def check(assigned: Assigned) -> Ran:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
-        ran = await egress.judge(ran)
-        board.note(assigned, ran.outcome, ran.duration_us)
-        return ends.with_news(assigned, ran)
+        if ran.outcome.status is not Status.UP or egress.blind:
+            ran = await egress.judge(ran)
+        if board.most:
+            board.note(assigned, ran.outcome, ran.duration_us)
+        return ran if ran.outcome.ends is None else ends.with_news(assigned, ran)
 
     return check
 

@@ -13,7 +13,7 @@ from shared.results import Run
 from shared.schedule import phase_us
 
 # If a check exceeds its time limit by this much, the process or its machine was suspended.
-_HELD_UP_US: Final = 1_000_000
+HELD_UP_US: Final = 1_000_000
 
 
 class Item:
@@ -54,7 +54,7 @@ class Item:
     @property
     def held_up_us(self) -> int:
         """After this duration, the probe rather than the target was too slow."""
-        return int(self.assigned.timeout_s * 1_000_000) + _HELD_UP_US
+        return int(self.assigned.timeout_s * 1_000_000) + HELD_UP_US
 
     @property
     def busy(self) -> bool:
