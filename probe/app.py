@@ -5,7 +5,7 @@ import contextlib
 import gc
 import platform
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -29,6 +29,7 @@ from probe.schedule.prepared import check_of
 from probe.schedule.runner import Ran, run
 from probe.schedule.scheduler import Scheduler
 from probe.schedule.stopped import Stopped, marked
+from probe.schedule.workers import CheckRunner
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
 from shared.certificates import Passport
@@ -126,14 +127,14 @@ async def _work(
     session = Session(
         me,
         settings.collector,
-        lambda: keeper.current,
+        keeper,
         spool=spool,
         batcher=batcher,
         plan=plan,
         scheduler=scheduler,
         releases=releases,
         bell=bell,
-        blind=lambda: egress.blind,
+        sight=egress,
         stopped=stopped.monitors,
     )
     metrics = partial(write, scheduler, spool, plan, session, egress, board)
@@ -167,7 +168,7 @@ async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
 
 def _checks(
     net: Net, egress: Egress, board: Board, ends: CertificateEnds, in_check: "memoryview[int]"
-) -> Callable[[Assigned], Awaitable[Ran]]:
+) -> CheckRunner:
     async def check(assigned: Assigned) -> Ran:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))

@@ -7,7 +7,6 @@ admits.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -17,11 +16,11 @@ from probe.clock import wall_us as clock_wall_us
 from probe.link.plan import Assigned
 from probe.schedule.agenda import DueQueue
 from probe.schedule.evidence import worth_telling
-from probe.schedule.item import Item
+from probe.schedule.item import Item, ReleaseReceiver, ResultReceiver
 from probe.schedule.runner import Ran
 from probe.schedule.slots import SLOW_US, Budget
 from probe.schedule.tally import Histogram, Tally
-from probe.schedule.workers import WorkerPool
+from probe.schedule.workers import CheckRunner, WorkerPool
 from probe.spool.batches import carried
 from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
@@ -57,7 +56,7 @@ class Scheduler:
 
     def __init__(
         self,
-        check: Callable[[Assigned], Awaitable[Ran]],
+        check: CheckRunner,
         report: Report,
         *,
         max_concurrency: int = 1000,
@@ -140,7 +139,7 @@ class Scheduler:
             del self._teams[team]
         self._pool.divide(among_teams=len(self._teams) > 1)
 
-    def release(self, number: int, released: Callable[[int], None]) -> None:
+    def release(self, number: int, released: ReleaseReceiver) -> None:
         """Release a check for another probe; call *released* once its last result is in."""
         item = self._items.get(number)
         if item is None:
@@ -157,7 +156,7 @@ class Scheduler:
                 self._plan(item)
 
     def ask(
-        self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
+        self, assigned: Assigned, run: Run, within_s: float, answer: ResultReceiver | None = None
     ) -> None:
         """Run a check now, before waiting ones. With *answer* it is a test, else its result is reported.
 

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 from probe.link.plan import Assigned
 from probe.schedule.item import HELD_UP_US, Item
@@ -22,6 +22,18 @@ _LOOK_APART_US: Final = 20_000
 _MOST_IDLE: Final = 256
 # Not the target's fault: its response was not processed in time.
 _HELD_UP: Final = Outcome(Status.UNKNOWN, error="the probe was held up")
+
+
+class CheckRunner(Protocol):
+    """Runs the check of an assignment; a bad target is a result rather than an exception."""
+
+    def __call__(self, assigned: Assigned, /) -> Awaitable[Ran]: ...
+
+
+class Settle(Protocol):
+    """Receives the result of an item's run."""
+
+    def __call__(self, item: Item, ran: Ran, /) -> None: ...
 
 
 class _Worker:
@@ -68,8 +80,8 @@ class WorkerPool:
 
     def __init__(
         self,
-        check: Callable[[Assigned], Awaitable[Ran]],
-        settle: Callable[[Item, Ran], None],
+        check: CheckRunner,
+        settle: Settle,
         most: int,
         boot_us: MicrosecondClock,
     ) -> None:
