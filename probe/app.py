@@ -50,13 +50,13 @@ _SENDING_ENDS_S: Final = 3.0
 _LOOK_EVERY: Final = timedelta(seconds=1)
 _RENEW_EVERY: Final = timedelta(seconds=30)
 # Only failed checks leave cycles behind: less frequent collection saves a seventh of all work.
-_COLLECT_AFTER: Final = (20_000, 20, 20)
+COLLECT_AFTER: Final = (20_000, 20, 20)
 
 
 async def serve(settings: ProbeSettings) -> int:
     """Run a probe until SIGTERM or SIGINT."""
     gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.set_threshold(*COLLECT_AFTER)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -120,7 +120,7 @@ async def _work(
         bell.ring()
 
     batcher = Batcher(keep)
-    check = _checks(net, egress, board, ends, watchdog.check)
+    check = checks_of(net, egress, board, ends, watchdog.check)
     scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
     releases = Releases(scheduler, batcher, bell)
     plan = Plan(Assignments(scheduler, releases, (board, ends)), stopped)
@@ -166,9 +166,11 @@ async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
         net.close()
 
 
-def _checks(
+def checks_of(
     net: Net, egress: Egress, board: Board, ends: CertificateEnds, in_check: "memoryview[int]"
 ) -> CheckRunner:
+    """How this probe runs a check: marked in *in_check*, with what is known around it."""
+
     async def check(assigned: Assigned) -> Ran:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
