@@ -128,7 +128,7 @@ class _Open:
         self.bytes += _RESULT_BYTES
 
     def _add_state(self, outcome: Outcome) -> None:
-        """Add state and findings of the next result, unless they are too large: it reads them again."""
+        """Add state and findings of the next result, unless too large: then the check reads them again."""
         if not carried(outcome):
             return
         if outcome.state is not None:
