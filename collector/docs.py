@@ -11,7 +11,6 @@ from collector.http.auth import NEEDS
 from collector.http.context import context_of
 from collector.http.openapi import site
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
-from collector.openapi import build
 from shared.errors import demand_found
 
 
@@ -56,6 +55,8 @@ async def show(request: web.Request) -> web.Response:
 def _site(request: web.Request) -> site.Site:
     shelf = request.app[SHELF]
     if shelf.pages is None:
+        from collector.openapi import build  # noqa: PLC0415 - describes everything, for a page that few ask for
+
         needs = request.app[NEEDS]
         document = build(needs, context_of(request).public_url)
         shelf.document = orjson.dumps(document)
