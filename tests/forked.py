@@ -1,9 +1,9 @@
 """Starts processes of the product by forking one that has loaded its code: 0.03 s of CPU in place of 1.5.
 
-Every ``python -m shared.command VERB ...`` that runs this tree is started so, and what such a process starts
-of its own kind as well; from `shared.command.main` on it is the same code. Tests that prove the start itself
-execute another command, such as ``python -P -m shared.command`` or ``tocsin``; with ``--no-forks`` all are
-executed.
+Every ``python -m shared.command VERB ...`` and ``python -m probe.cli.check ...`` that runs this tree is
+started so, and what such a process starts of its own kind as well; from `main` on it is the same code. Tests
+that prove the start itself execute another command, such as ``python -P -m shared.command`` or ``tocsin``;
+with ``--no-forks`` all are executed.
 """
 
 import atexit
@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from probe.cli import check
 from shared import ahead, command
 from shared.settings import quiet_libraries
 
@@ -35,6 +36,11 @@ _CLOEXEC_FROM: Final = 3
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _ARG_START, _ARG_END = 47, 48  # in /proc/self/stat
+_PROGRAMS: Final[Mapping[str, Callable[[list[str]], int]]] = {
+    "probe.cli.check": check.main,
+    "shared.ahead": lambda words: ahead.main(*words),
+    "shared.command": command.main,
+}
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
@@ -134,8 +140,8 @@ def _order(given: Mapping[str, Any]) -> Order | None:
         return None
     session = bool(given["start_new_session"])
     match list(given["args"]):
-        case [sys.executable, "-m", "shared.command", *words]:
-            return Order("shared.command", list(map(str, words)), dict(environment), directory, session)
+        case [sys.executable, "-m", "shared.command" | "probe.cli.check" as module, *words]:
+            return Order(module, list(map(str, words)), dict(environment), directory, session)
         case [sys.executable, "-I", "-S", launch, parent, death, "same", *rest] if launch == _LAUNCH:
             match rest:
                 case [sys.executable, "-P", "-m", "shared.command" | "shared.ahead" as module, *words]:
@@ -173,7 +179,7 @@ def _become(order: Order, streams: tuple[int, int, int]) -> NoReturn:
             _die_with(order.parent, order.death)
         _show(program)
         sys.argv = [str(_ROOT / f"{order.module.replace('.', '/')}.py"), *order.words]
-        status = ahead.main(*order.words) if order.module == "shared.ahead" else command.main()
+        status = _PROGRAMS[order.module](order.words)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
     except BaseException:  # noqa: BLE001 - as the interpreter does
