@@ -241,16 +241,16 @@ def _serve(orders: socket.socket) -> None:
             return
         assert len([*Path("/proc/self/task").iterdir()]) == 1, "a fork would lose a thread"
         order = Order(**json.loads(text))
-        told, tell = os.pipe()
+        reading, writing = os.pipe()
         between = os.fork()
         if between == 0:
             number = fork(order, (streams[0], streams[1], streams[2]))
-            os.write(tell, str(number).encode())
+            os.write(writing, str(number).encode())
             os._exit(0)
-        answer = os.read(told, 20)
+        answer = os.read(reading, 20)
         # Its child has no parent now, but the process that asked.
         os.waitpid(between, 0)
-        for each in (told, tell, *streams):
+        for each in (reading, writing, *streams):
             os.close(each)
         orders.send(answer)
 

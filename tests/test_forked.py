@@ -33,12 +33,16 @@ NOWHERE = {
     ],
 )
 def test_it_writes_and_ends_as_one_that_is_executed(words: list[str]) -> None:
-    one, other = (
+    forked, executed = (
         subprocess.run([*way, *words], cwd=ROOT, env={}, capture_output=True, check=False, timeout=60)
         for way in (FORKED, EXECUTED)
     )
 
-    assert (one.stdout, one.stderr, one.returncode) == (other.stdout, other.stderr, other.returncode)
+    assert (forked.stdout, forked.stderr, forked.returncode) == (
+        executed.stdout,
+        executed.stderr,
+        executed.returncode,
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

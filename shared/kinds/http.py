@@ -78,11 +78,11 @@ def status_ranges(spec: "int | str | list[int | str] | None") -> tuple[tuple[int
         return ((200, 299),)
     if isinstance(spec, list):
         return tuple(pair for part in spec for pair in status_ranges(part))
-    found = _RANGE.fullmatch(str(spec).strip())
-    if found is None:
+    match = _RANGE.fullmatch(str(spec).strip())
+    if match is None:
         msg = f"not a status or a range of them: {spec!r}"
         raise ValueError(msg)
-    first, last = int(found[1]), int(found[2] or found[1])
+    first, last = int(match[1]), int(match[2] or match[1])
     if first > last:
         msg = f"a range that ends before it starts: {spec!r}"
         raise ValueError(msg)
@@ -173,7 +173,7 @@ class Http:
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
     """Bytes of the body that are read at most."""
     http_version: HttpVersion = "1.1"
-    """Maximum number of body bytes that are read."""
+    """HTTP version that is asked for; a server that answers in another one is down."""
     proxy: Annotated[
         str | None,
         MaxLen(2048),

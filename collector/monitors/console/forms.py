@@ -1,6 +1,7 @@
 """Creating and editing a monitor: a form of its type's fields, with a trial run before saving."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -42,6 +43,8 @@ _FOLDED: Final[Mapping[str, tuple[str, ...]]] = {
     "Group, tags, description": ("group", "tags", "description"),
 }
 _NEW_TYPE: Final = "http"
+# A new monitor is named after the first of these that its type has.
+_TARGETS: Final = frozenset({"config.url", "config.domain", "config.host"})
 _LONGEST_NAME: Final = 255
 _NOTIFY: Final = "notify"
 
@@ -73,7 +76,12 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, type_, settings, config, {}, clone=value(form, "clone"))
     source = await _named(request, value(form, "clone"))
     own = _said(config) if source is None else await _with_secrets(request, source, type_, config)
-    body = {**_said(settings), "type": type_, "config": own}
+    body = {
+        **_said({"name": monitor_types.usual_name(config)}),
+        **_said(settings),
+        "type": type_,
+        "config": own,
+    }
     try:
         saved = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
@@ -82,8 +90,8 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(
             request, type_, settings, config, fault.details, status=400, clone=value(form, "clone")
         )
-    said = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
-    return await _saved(request, saved.monitor.id, said)
+    text = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
+    return await _saved(request, saved.monitor.id, text)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -131,9 +139,9 @@ async def test(request: web.Request) -> web.StreamResponse:
     whole = _said(config) if source is None else await _with_secrets(request, source, type_, config)
     try:
         body = {**_said(settings), "type": type_, "config": whole}
-        wish = monitor_fields.for_test(body, context.nodes)
+        monitor_request = monitor_fields.for_test(body, context.nodes)
         tested = await runs.try_out(
-            context.db, context.signals, context.keyring, team_id, wish, context.now()
+            context.db, context.signals, context.keyring, team_id, monitor_request, context.now()
         )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, monitor, status=400, clone=clone)
@@ -194,7 +202,7 @@ async def _drawn(
         card=kind_cards.card(type_),
         cards=kind_cards.groups(),
         receives=type_ in RECEIVING,
-        first=[*of_all.named("name"), *foremost, *of_all.named(*_FIRST), *notify],
+        first=[*_named_by_target(of_all, foremost, monitor), *of_all.named(*_FIRST), *notify],
         rules=rules,
         folded=_folded(others, of_all),
         summary=Form((*of_kind.fields, *of_all.fields), {**of_all.faults, **of_kind.faults}),
@@ -248,17 +256,17 @@ async def _notify(request: web.Request, monitor: Monitor | None) -> tuple[list[F
     return [field], known.rules
 
 
-async def _saved(request: web.Request, monitor_id: UUID, said: str) -> web.Response:
+async def _saved(request: web.Request, monitor_id: UUID, text: str) -> web.Response:
     """Save the channels that the form chose, and return to the monitor's page."""
     wanted = (await posted(request)).get(_NOTIFY)
     here = monitors.path(monitor_id)
     if wanted is None:
-        return back(request, here, said)
+        return back(request, here, text)
     try:
         await request.app[NOTIFIED].save(request, monitor_id, [each for each in wanted if each])
     except (Invalid, Conflict) as fault:
-        return back(request, here, f"{said} Its channels were not saved: {fault}.", tone="warn")
-    return back(request, here, said)
+        return back(request, here, f"{text} Its channels were not saved: {fault}.", tone="warn")
+    return back(request, here, text)
 
 
 def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormField]]]:
@@ -274,9 +282,18 @@ def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormF
     return [(subject, fields) for subject, fields in folds if fields]
 
 
+def _named_by_target(of_all: Form, foremost: list[FormField], monitor: Monitor | None) -> list[FormField]:
+    """Return the name and the target's fields; a new monitor may do without a name if it has a target."""
+    [name] = of_all.named("name")
+    if monitor is not None or not any(field.name in _TARGETS for field in foremost):
+        return [name, *foremost]
+    help_ = "Left empty, the monitor is named after its target."
+    return [replace(name, required=False, help=help_), *foremost]
+
+
 def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
     """Return the faults of the type's own fields."""
-    names = {one.name.partition(".")[2] for one in forms.build(kind, prefix="config.").fields}
+    names = {field.name.partition(".")[2] for field in forms.build(kind, prefix="config.").fields}
     return {
         name: text
         for name, text in faults.items()
