@@ -20,10 +20,10 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from probe.cli import check
 from shared import ahead, command
 from shared.settings import quiet_libraries
 
@@ -36,11 +36,6 @@ _CLOEXEC_FROM: Final = 3
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _ARG_START, _ARG_END = 47, 48  # in /proc/self/stat
-_PROGRAMS: Final[Mapping[str, Callable[[list[str]], int]]] = {
-    "probe.cli.check": check.main,
-    "shared.ahead": lambda words: ahead.main(*words),
-    "shared.command": command.main,
-}
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
@@ -179,7 +174,7 @@ def _become(order: Order, streams: tuple[int, int, int]) -> NoReturn:
             _die_with(order.parent, order.death)
         _show(program)
         sys.argv = [str(_ROOT / f"{order.module.replace('.', '/')}.py"), *order.words]
-        status = _PROGRAMS[order.module](order.words)
+        status = _run(order)
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
     except BaseException:  # noqa: BLE001 - as the interpreter does
@@ -191,6 +186,13 @@ def _become(order: Order, streams: tuple[int, int, int]) -> NoReturn:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def _run(order: Order) -> int:
+    if order.module == "shared.ahead":
+        return ahead.main(*order.words)
+    status: int = import_module(order.module).main(order.words)
+    return status
 
 
 def _die_with(parent: int, number: int) -> None:
