@@ -26,6 +26,7 @@ from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
+from tests import forked
 from tests.catalog import remember_types
 from tests.clones import Clones
 
@@ -117,6 +118,7 @@ class Server:
 
 
 SERVER: Final = pytest.StashKey[Server]()
+LOADED: Final = pytest.StashKey[forked.Loaded]()
 URL: Final = pytest.StashKey[str]()
 LIMIT: Final = pytest.StashKey[Any]()
 ENDED: Final = pytest.StashKey[int]()
@@ -126,6 +128,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-url", help="run on this PostgreSQL server, as a superuser, not on our own")
     parser.addoption("--second-tries", type=int, help="tests marked as races get one, at most so many a run")
     parser.addoption("--allowed-skips", help="a file of reasons, one a line; any other skip fails the run")
+    parser.addoption("--no-forks", action="store_true", help="execute each process; see tests/forked.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--no-forks"):
+        loaded = config.stash[LOADED] = forked.Loaded()
+        forked.install(loaded.start)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -202,6 +211,8 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if LOADED in config.stash:
+        config.stash[LOADED].close()
     if SERVER in config.stash:
         config.stash[SERVER].stop()
 
@@ -244,8 +255,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _spread(items)
 
 
-def pytest_collection_finish() -> None:
-    """Set apart what collection made, so that garbage is looked for among what tests make alone."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load what tests will start. Set apart what collection made: garbage is looked for among the rest."""
+    if LOADED in session.config.stash and any(item.get_closest_marker("races") for item in session.items):
+        session.config.stash[LOADED].load()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
