@@ -8,6 +8,7 @@ import dataclasses
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, is_dataclass
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -105,11 +106,19 @@ OF_CHAINS = (UMBRELLA, *WEB3)
 # The types that callers may use.
 TYPES = (*KINDS, UMBRELLA)
 
-# Types without probes: their data is sent to the collectors.
+
+class ReceiverType(StrEnum):
+    """A type without probes: its data is sent to the collectors."""
+
+    HEARTBEAT = "heartbeat"
+    OPENTELEMETRY = "opentelemetry"
+    PROMETHEUS = "prometheus"
+
+
 RECEIVING: dict[str, type[Kind]] = {
-    "heartbeat": Heartbeat,
-    "opentelemetry": OpenTelemetry,
-    "prometheus": Prometheus,
+    ReceiverType.HEARTBEAT: Heartbeat,
+    ReceiverType.OPENTELEMETRY: OpenTelemetry,
+    ReceiverType.PROMETHEUS: Prometheus,
 }
 
 
