@@ -61,7 +61,9 @@ async def notifications(db: Db, team_id: int, incident: Incident) -> list[Delive
     """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
-        deliveries = await explain_reads.told(tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS)
+        deliveries = await explain_reads.notifications(
+            tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS
+        )
     until = None if incident.resolved_at is None else incident.resolved_at + _AFTER
     return [
         delivery
