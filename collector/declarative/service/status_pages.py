@@ -33,7 +33,7 @@ from shared import ids
 
 _READ_ONLY: Final = read_only(PageAnswer, NewPage)
 _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", "order", "updatedAt"})
-_OF_A_COMPONENT = ("name", "description", "group", "monitorId")
+_OF_A_COMPONENT = ("name", "description", "group", "monitorId", "essential", "showUptime")
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:

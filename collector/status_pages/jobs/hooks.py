@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from collector.events.core.kinds import EventKind
 from collector.events.core.payloads import EventLinks
@@ -54,11 +55,17 @@ class PageHooks:
         return TryOutcome()
 
 
+def _event_id(letter: Letter) -> UUID:
+    """The id of the update; a reminder repeats an update, and has an id of its own."""
+    own = letter.news_id if letter.occasion == "reminder" else letter.update_id
+    return own or letter.id
+
+
 def _notice(letter: Letter, public_url: str) -> SubscriberNotice:
     first = letter.occasion in {"published", "planned"}
     return SubscriberNotice(
         event=EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,
-        id=ids.show("evt", letter.update_id or letter.id),
+        id=ids.show("evt", _event_id(letter)),
         occasion=letter.occasion,
         timestamp=letter.at,
         status_page=EventPage(id=ids.show("sp", letter.page_id), name=letter.page_name, slug=letter.slug),
