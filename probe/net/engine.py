@@ -78,7 +78,7 @@ class Net:
         Raises TargetError for errors of the target, ProbeError for errors of this machine.
         """
         try:
-            addresses = await self.addresses(to, spent, limit)
+            addresses = self.literal(to) if to.literal else await self.addresses(to, spent, limit)
             spent.address, spent.port = addresses[0], to.port
             if to.tls:
                 talk = partial(Connection, self, to, spent, limit, words, reply)
@@ -92,8 +92,11 @@ class Net:
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> Sequence[str]:
         """The permitted addresses of *to*, in the order to try. Raises TargetError if there are none."""
-        names = self._names
-        return names.literal(to) if to.literal else await names.addresses(to, spent, limit)
+        return self.literal(to) if to.literal else await self._names.addresses(to, spent, limit)
+
+    def literal(self, to: Endpoint) -> Sequence[str]:
+        """The address that *to* is. Raises TargetError if it is not permitted."""
+        return self._names.literal(to)
 
     def nameservers(self) -> Sequence[str]:
         """The name servers that this probe uses, ``192.0.2.1:53``."""
