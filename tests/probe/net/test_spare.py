@@ -22,7 +22,8 @@ GONE = b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.fixture
-async def net() -> AsyncIterator[Net]:
+async def net(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Net]:
+    monkeypatch.setattr(spare, "_IDLE_S", 60.0)  # longer than a busy machine takes between two checks
     net = Net()
     yield net
     assert not net._watched
@@ -120,6 +121,16 @@ async def test_no_more_are_kept_than_a_burst_needs(net: Net, monkeypatch: pytest
 
     assert all(each.status is Status.UP for each in ran)
     assert len(kept(net)) == 3
+
+
+async def test_those_that_nothing_needs_are_closed_soon(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spare, "_IDLE_S", 0.1)
+    with target(says(OK)) as server:
+        await asyncio.gather(*(outcome(net, http(server)) for _ in range(20)))
+        async with asyncio.timeout(10):
+            while kept(net):
+                await asyncio.sleep(0.02)
+        assert (await outcome(net, http(server))).status is Status.UP
 
 
 async def test_sockets_for_ipv6_are_closed(net: Net) -> None:
