@@ -26,6 +26,7 @@ from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
+from tests.catalog import remember_types
 from tests.clones import Clones
 
 TEMPLATE: Final = "template_tests"
@@ -80,6 +81,8 @@ def _of_the_product() -> bool:
         frame = frame.f_back
     return _TESTS not in Path(frame.f_code.co_filename).parents
 
+
+remember_types()
 
 # What is slow while the product holds a connection fails, instead of only being logged.
 STRICTNESS.strict = True
@@ -216,9 +219,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import nothing of the folders in which no test is fast when those alone are asked for."""
-    unwanted = _TESTS in collection_path.parents and collection_path.name in _NOT_FAST
-    return True if unwanted and config.option.markexpr == "fast" else None
+    """Import no file without a fast test, or one for the oldest PostgreSQL, if those alone are asked for."""
+    if _TESTS not in collection_path.parents:
+        return None
+    wanted: str = config.option.markexpr
+    not_fast = wanted == "fast" and collection_path.name in _NOT_FAST
+    not_oldest = wanted.startswith("oldest and ") and _names_no_oldest(collection_path)
+    return True if not_fast or not_oldest else None
+
+
+def _names_no_oldest(path: Path) -> bool:
+    """Whether it is a file of tests of which none has that marker, by its folder or by name."""
+    is_of_tests = path.name.startswith("test_") and path.suffix == ".py"
+    return is_of_tests and "storage" not in path.parts and "mark.oldest" not in path.read_text()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -264,6 +277,9 @@ def _mark(item: pytest.Item) -> None:
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.
         item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    if "browser" in fixtures:
+        # In the loop in which the driver of Chromium runs.
+        item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
