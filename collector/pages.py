@@ -19,6 +19,7 @@ from collector.overview.console import overview, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
+from collector.search import console as search
 from collector.status_pages.console import rows
 
 _LIKE: Final = {(method, path): needs for method, path, _, needs in ROUTES}
@@ -55,6 +56,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
+    ConsolePage("GET", "/search", search.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall", wall.own, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall/{secret}", wall.linked, ANYBODY),
     ConsolePage("GET", "/monitors", monitors.list_, like("GET", "/v1/monitors")),
