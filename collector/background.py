@@ -154,7 +154,7 @@ async def page_update_loops(
             confirmations = Confirmations(db, mailer, public_url=public_url)
             loops.append(("confirmations", confirmations.turn, 5.0, None))
     try:
-        loops += [(f"page news by {one.via}", one.turn, 1.0, one.bell) for one in senders]
+        loops += [(f"page news by {sender.via}", sender.turn, 1.0, sender.bell) for sender in senders]
         async with turning(pulse, *loops):
             yield
     finally:

@@ -86,8 +86,8 @@ def _webhook(kind: str, cls: type) -> dict[str, Any]:
         "tags": [TAG],
         "security": [],
         "parameters": [
-            {"name": name, "in": "header", "description": said, "schema": {"type": "string"}}
-            for name, said in _HEADERS.items()
+            {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
+            for name, text in _HEADERS.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": _SCHEMAS[cls]}}},
         "responses": {

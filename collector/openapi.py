@@ -151,8 +151,8 @@ def build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -
             "schemas": dict(sorted(components.schemas.items())),
             "responses": responses,
             "headers": {
-                name: {"schema": schema, "description": said, "required": name in _ALWAYS}
-                for name, (schema, said) in _HEADERS.items()
+                name: {"schema": schema, "description": text, "required": name in _ALWAYS}
+                for name, (schema, text) in _HEADERS.items()
             },
         },
     }
@@ -163,36 +163,36 @@ def _as_written(method: str) -> str:
 
 
 def _operation(
-    method: str, path: str, needed: Permission | None, tag: str, said: Operation
+    method: str, path: str, needed: Permission | None, tag: str, operation: Operation
 ) -> dict[str, Any]:
     made: dict[str, Any] = {
         "operationId": operation_name(method, path),
-        "summary": said.summary,
+        "summary": operation.summary,
         "tags": [tag],
-        "parameters": _parameters(method, path, said),
-        "responses": _responses(method, path, needed, said),
+        "parameters": _parameters(method, path, operation),
+        "responses": _responses(method, path, needed, operation),
     }
     if needed is None:
         made["security"] = []
         made["description"] = _OPEN.get(tag, "Needs no token.")
     else:
         made["description"] = f"Needs a token that is {needed.value}, or more."
-    if said.body is not None:
-        content = {"schema": said.body, "example": said.example}
+    if operation.body is not None:
+        content = {"schema": operation.body, "example": operation.example}
         made["requestBody"] = {
-            "required": said.needs_body and method != "PATCH",
+            "required": operation.needs_body and method != "PATCH",
             "content": {"application/json": content},
         }
     return made
 
 
-def _parameters(method: str, path: str, said: Operation) -> list[Schema]:
+def _parameters(method: str, path: str, operation: Operation) -> list[Schema]:
     names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
     inside = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
     headers: dict[str, str] = {}
     if method == "POST":
         headers["Idempotency-Key"] = "The same key again gets the first answer again, for 24 hours"
-    if said.tagged:
+    if operation.tagged:
         if method == "GET":
             headers["If-None-Match"] = "An ETag; 304 if it is still the present one"
         else:
@@ -201,23 +201,26 @@ def _parameters(method: str, path: str, said: Operation) -> list[Schema]:
         {"name": name, "in": "header", "description": text_, "schema": {"type": "string"}}
         for name, text_ in headers.items()
     ]
-    return [*inside, *said.query, *outside]
+    return [*inside, *operation.query, *outside]
 
 
-def _responses(method: str, path: str, needed: Permission | None, said: Operation) -> dict[str, Any]:
-    own = _own_headers(said)
-    good: dict[str, Any] = {"description": said.summary, "headers": _headers(method, path, said) | own}
-    if said.answer is not None:
-        good["content"] = {said.media: {"schema": said.answer}}
-    made: dict[str, Any] = {str(said.status): good}
-    if said.tagged and method == "GET":
-        made["304"] = {"description": "It is as it was", "headers": _headers(method, path, said)}
-    for status in sorted(_failures(method, path, needed, said)):
+def _responses(method: str, path: str, needed: Permission | None, operation: Operation) -> dict[str, Any]:
+    own = _own_headers(operation)
+    good: dict[str, Any] = {
+        "description": operation.summary,
+        "headers": _headers(method, path, operation) | own,
+    }
+    if operation.answer is not None:
+        good["content"] = {operation.media: {"schema": operation.answer}}
+    made: dict[str, Any] = {str(operation.status): good}
+    if operation.tagged and method == "GET":
+        made["304"] = {"description": "It is as it was", "headers": _headers(method, path, operation)}
+    for status in sorted(_failures(method, path, needed, operation)):
         made[str(status)] = {"$ref": f"#/components/responses/{_NAMES[status]}"}
-    return made | {str(status): _error(status, why, own) for status, why in said.more.items()}
+    return made | {str(status): _error(status, why, own) for status, why in operation.more.items()}
 
 
-def _failures(method: str, path: str, needed: Permission | None, said: Operation) -> set[int]:
+def _failures(method: str, path: str, needed: Permission | None, operation: Operation) -> set[int]:
     """The statuses of errors common to such operations."""
     changes = method != "GET"
     maybe = {
@@ -227,7 +230,7 @@ def _failures(method: str, path: str, needed: Permission | None, said: Operation
         404: "{" in path,
         408: changes,
         409: changes,
-        412: changes and said.tagged,
+        412: changes and operation.tagged,
         413: changes,
         415: changes,
         429: True,
@@ -237,13 +240,13 @@ def _failures(method: str, path: str, needed: Permission | None, said: Operation
     return {status for status, applies in maybe.items() if applies}
 
 
-def _headers(method: str, path: str, said: Operation) -> dict[str, Schema]:
-    _, made = OPERATIONS.get(f"GET {path}/{{id}}", ("", said))
+def _headers(method: str, path: str, operation: Operation) -> dict[str, Schema]:
+    _, made = OPERATIONS.get(f"GET {path}/{{id}}", ("", operation))
     maybe = {
-        "ETag": (said.tagged and method != "DELETE") or (said.status == 201 and made.tagged),
-        "Cache-Control": said.tagged and method == "GET",
-        "Link": any(parameter["name"] == "page" for parameter in said.query),
-        "Location": said.status == 201,
+        "ETag": (operation.tagged and method != "DELETE") or (operation.status == 201 and made.tagged),
+        "Cache-Control": operation.tagged and method == "GET",
+        "Link": any(parameter["name"] == "page" for parameter in operation.query),
+        "Location": operation.status == 201,
         "Idempotent-Replayed": method == "POST",
     }
     names = (*_ALWAYS, "Strict-Transport-Security", *(name for name, applies in maybe.items() if applies))
@@ -254,8 +257,10 @@ def _named(names: Iterable[str]) -> dict[str, Schema]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _own_headers(said: Operation) -> dict[str, Schema]:
-    return {name: {"description": why, "schema": {"type": "string"}} for name, why in said.headers.items()}
+def _own_headers(operation: Operation) -> dict[str, Schema]:
+    return {
+        name: {"description": why, "schema": {"type": "string"}} for name, why in operation.headers.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -218,7 +218,9 @@ def _overlapping(paths: frozenset[str]) -> tuple[str, ...]:
     return tuple(
         path
         for path in paths
-        if any(other != path and one.fullmatch(_PLACE.sub("x", path)) for other, one in patterns.items())
+        if any(
+            other != path and pattern.fullmatch(_PLACE.sub("x", path)) for other, pattern in patterns.items()
+        )
     )
 
 

@@ -37,8 +37,8 @@ class Assertion:
         faults = {}
         if self.source in _NEEDS_PATH and not self.path:
             faults["path"] = f"is required: {_NEEDS_PATH[self.source]}"
-        elif self.source == "json" and (said := path_fault(self.path)):
-            faults["path"] = said
+        elif self.source == "json" and (text := path_fault(self.path)):
+            faults["path"] = text
         value = self._value_fault()
         if value:
             faults["value"] = value

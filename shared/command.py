@@ -40,10 +40,10 @@ def main(argv: list[str] | None = None) -> int:
         return _answer(f"tocsin {__version__}")
     if verb in {"--help", "-h", "help"}:
         return _answer(_help())
-    found = _verbs().get(verb)
-    if found is None:
+    point = _verbs().get(verb)
+    if point is None:
         return _refuse(f"no such command: {verb}{meant(verb, _verbs())}; see tocsin --help")
-    return _run(found, rest)
+    return _run(point, rest)
 
 
 def load(verb: str) -> Any:

@@ -131,8 +131,8 @@ def _plain(text: str) -> str:
     return _PAIR.sub(_hide_value, text)
 
 
-def _hide_value(found: re.Match[str]) -> str:
-    name, value = found[1], found[2]
+def _hide_value(match: re.Match[str]) -> str:
+    name, value = match[1], match[2]
     quote = next((mark for mark in ("&quot;", '\\"', '"', "'") if value.startswith(mark)), "")
     return f"{name}{quote}{HIDDEN}{quote}"
 

@@ -35,6 +35,6 @@ def bounded(findings: Sequence[Finding]) -> bool:
     """Whether a single result may contain all of *findings*."""
     return (
         len(findings) <= MAX_FINDINGS
-        and all(0 < len(one.key) <= MAX_KEY and "\0" not in one.key for one in findings)
-        and sum(len(one.data) for one in findings) <= MAX_BYTES
+        and all(0 < len(finding.key) <= MAX_KEY and "\0" not in finding.key for finding in findings)
+        and sum(len(finding.data) for finding in findings) <= MAX_BYTES
     )

@@ -261,10 +261,10 @@ def _mail_from(text: str) -> str:
 
 def mail_address(sender: str) -> str:
     """The address of ``name@host`` or ``Name <name@host>``. Raises ValueError."""
-    found = _SENDER.fullmatch(sender.strip())
-    if found is None or not sender.isprintable():
+    match = _SENDER.fullmatch(sender.strip())
+    if match is None or not sender.isprintable():
         raise ValueError("must be like alerts@example.com, or Tocsin <alerts@example.com>")
-    return found[1] or found[2] or ""
+    return match[1] or match[2] or ""
 
 
 def _is_web_url(text: str) -> bool:

@@ -344,7 +344,7 @@ def _plain(key: str) -> str:
 def _odd(given: Iterable[str], prefix: str) -> Iterator[str]:
     """Warnings about settings without effect."""
     for name in given:
-        told = PREFIX + name.upper() if prefix else name
+        text = PREFIX + name.upper() if prefix else name
         if name not in TABLE:
             names = [PREFIX + each.upper() for each in TABLE] if prefix else list(TABLE)
-            yield f"{told} is no setting{arguments.meant(told, names)}"
+            yield f"{text} is no setting{arguments.meant(text, names)}"

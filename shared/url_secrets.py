@@ -87,8 +87,8 @@ def query_secrets(url: str) -> Iterator[str]:
 
 def _secrets(url: str) -> Iterator[tuple[str, str]]:
     """Names and values, as written in the URL."""
-    found = _QUERY.match(url)
-    for part in found[2].split("&") if found else ():
+    match = _QUERY.match(url)
+    for part in match[2].split("&") if match else ():
         name, _, value = part.partition("=")
         if _is_secret(name, value):
             yield name, value
@@ -96,14 +96,14 @@ def _secrets(url: str) -> Iterator[tuple[str, str]]:
 
 def _each_value(url: str, change: Callable[[str, str], str]) -> str:
     """*url* with *change* applied to each secret value of its query."""
-    found = _QUERY.match(url)
-    if found is None:
+    match = _QUERY.match(url)
+    if match is None:
         return url
     parts = []
-    for part in found[2].split("&"):
+    for part in match[2].split("&"):
         name, _, value = part.partition("=")
         parts.append(f"{name}={change(name, value)}" if _is_secret(name, value) else part)
-    return found[1] + "&".join(parts) + url[found.end() :]
+    return match[1] + "&".join(parts) + url[match.end() :]
 
 
 def _is_secret(name: str, value: str) -> bool:

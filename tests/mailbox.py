@@ -107,7 +107,7 @@ async def mailbox(*, tls: ssl.SSLContext | None = None, login: bool = False) -> 
         yield box
     finally:
         server.close()
-        tasks = [one._handler_coroutine for one in open_ if one._handler_coroutine is not None]
+        tasks = [smtp._handler_coroutine for smtp in open_ if smtp._handler_coroutine is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

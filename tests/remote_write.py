@@ -32,10 +32,10 @@ def varint(number: int) -> bytes:
 
 
 def series(labels: Mapping[str, str], *samples: tuple[int, float]) -> TimeSeries:
-    one = TimeSeries(labels=[Label(name=name, value=value) for name, value in labels.items()])
+    time_series = TimeSeries(labels=[Label(name=name, value=value) for name, value in labels.items()])
     for at_ms, value in samples:
-        one.samples.add(timestamp=at_ms, value=value)
-    return one
+        time_series.samples.add(timestamp=at_ms, value=value)
+    return time_series
 
 
 def first(*points: Point) -> bytes:
@@ -50,9 +50,9 @@ def second(*points: Point) -> bytes:
     parts = []
     for labels, at_ms, value in points:
         refs = [symbols.setdefault(text, len(symbols)) for pair in labels.items() for text in pair]
-        one = TimeSeriesV2(labels_refs=refs)
-        one.samples.add(timestamp=at_ms, value=value)
-        parts.append(one.SerializeToString())
+        v2 = TimeSeriesV2(labels_refs=refs)
+        v2.samples.add(timestamp=at_ms, value=value)
+        parts.append(v2.SerializeToString())
     return pack(b"".join([*(part(4, text.encode()) for text in symbols), *(part(5, one) for one in parts)]))
 
 

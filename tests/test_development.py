@@ -75,8 +75,8 @@ class Snippet:
 def snippets() -> Iterator[Snippet]:
     for section in PAGE.read_text().split("\n## ")[1:]:
         title = section.partition(":")[0]
-        for found in SNIPPET.finditer(section):
-            yield Snippet(title, found["how"], found["path"], found["text"])
+        for match in SNIPPET.finditer(section):
+            yield Snippet(title, match["how"], match["path"], match["text"])
 
 
 def _newest_migration(tree: Path) -> int:

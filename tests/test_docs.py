@@ -90,14 +90,14 @@ def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -
 
 
 def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
-    found, ahead = set(), [ROOT / "README.md"]
+    paths, ahead = set(), [ROOT / "README.md"]
     while ahead:
         page = ahead.pop()
-        if page not in found:
-            found.add(page)
+        if page not in paths:
+            paths.add(page)
             links = (link.partition("#")[0] for link in LINK.findall(FENCE.sub("", page.read_text())))
             ahead += [(page.parent / link).resolve() for link in links if link.endswith(".md")]
-    assert set(PAGES) - found == set()
+    assert set(PAGES) - paths == set()
 
 
 def test_the_readme_is_short() -> None:

@@ -64,8 +64,8 @@ async def test_of_collectors_on_several_machines_only_the_one_that_made_the_toke
     directories = [tmp_path / str(number) for number in range(6)]
     made = await asyncio.gather(*[start(db, directory) for directory in directories])
     assert await counts(db) == (1, 1, 1)
-    for directory, one in zip(directories, made, strict=True):
-        assert file(directory).exists() == (one is not None)
+    for directory, first in zip(directories, made, strict=True):
+        assert file(directory).exists() == (first is not None)
     [there] = [one for one in made if one]
     [directory] = [each for each in directories if file(each).exists()]
     assert file(directory).read_text().strip() == there.token
@@ -152,15 +152,15 @@ async def test_an_operator_who_names_nobody_gets_the_link_of_the_first_admin(db:
 
     secret = await password_links.first_by_operator(db, None, None, utc_now())
 
-    found = await password_links.find(db, LinkKind.FIRST, secret, utc_now())
-    assert (found.team_id, found.email) == (made.team_id, "admin@localhost")
+    linked = await password_links.find(db, LinkKind.FIRST, secret, utc_now())
+    assert (linked.team_id, linked.email) == (made.team_id, "admin@localhost")
 
 
 async def test_collectors_that_start_at_once_make_one_link(db: Db, tmp_path: Path) -> None:
     await start(db, tmp_path)
     directories = [settings_of(tmp_path / str(number)) for number in range(4)]
 
-    ways = await asyncio.gather(*(first_start.way_in(db, one, utc_now()) for one in directories))
+    ways = await asyncio.gather(*(first_start.way_in(db, settings, utc_now()) for settings in directories))
 
     assert sum(way is not None and way.link is not None for way in ways) == 1
 
@@ -184,12 +184,12 @@ def test_the_link_is_shown_to_people_and_a_log_hears_where_it_is(tmp_path: Path)
 def test_a_later_start_tells_where_everything_is(tmp_path: Path) -> None:
     file(tmp_path).write_text("x")
 
-    said = greeted(tmp_path, None, StringIO())
+    text = greeted(tmp_path, None, StringIO())
     waiting = greeted(tmp_path, WayIn(None, tmp_path / first_start.LINK_FILE), StringIO())
 
-    assert "Tocsin is ready: http://127.0.0.1:8080\n" in said
-    assert str(file(tmp_path)) in said
-    assert "Set up" not in said
+    assert "Tocsin is ready: http://127.0.0.1:8080\n" in text
+    assert str(file(tmp_path)) in text
+    assert "Set up" not in text
     assert "tocsin user setup-link" in waiting
 
 
@@ -198,6 +198,6 @@ def test_a_port_that_is_taken_is_named_with_what_sets_another(tmp_path: Path, na
     free = {each: f"127.0.0.1:{free_port()}" for each in ("HTTP_LISTEN", "GRPC_LISTEN", "OTLP_LISTEN")}
     ports.demand_free(settings_of(tmp_path, **free))
     taken = ("127.0.0.1", int(free[name].rpartition(":")[2]))
-    said = f"{free[name]}.*set TOCSIN_{name}"
-    with socket.create_server(taken), pytest.raises(CannotStart, match=said):
+    text = f"{free[name]}.*set TOCSIN_{name}"
+    with socket.create_server(taken), pytest.raises(CannotStart, match=text):
         ports.demand_free(settings_of(tmp_path, **free))

@@ -12,8 +12,8 @@ from shared.settings import CollectorSettings, load
 def read(name: str, value: str) -> str | None:
     settings, warnings = load(CollectorSettings, [], {f"TOCSIN_{name.upper()}": value})
     assert warnings == []
-    said: str | None = getattr(settings, name)
-    return said
+    text: str | None = getattr(settings, name)
+    return text
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_what_is_no_mail_server_is_refused_without_its_password(url: str) -> Non
     ],
 )
 def test_a_sender(sender: str, address: str, domain: str) -> None:
-    said = read("mail_from", sender)
-    assert said is not None
-    mailer = Mailer("smtp://mail.example.com", said, trust=ssl.create_default_context())
+    text = read("mail_from", sender)
+    assert text is not None
+    mailer = Mailer("smtp://mail.example.com", text, trust=ssl.create_default_context())
     assert (mailer.address, mailer.domain) == (address, domain)
 
 

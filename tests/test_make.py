@@ -55,11 +55,11 @@ def program(path: Path, text: str) -> Path:
 
 
 def test_make_alone_says_what_there_is_and_does_nothing(clone: Path) -> None:
-    said = make(clone)
+    process = make(clone)
 
-    assert said.returncode == 0
-    assert said.stdout == make(clone, "help").stdout
-    targets = {line.split()[1] for line in said.stdout.splitlines()}
+    assert process.returncode == 0
+    assert process.stdout == make(clone, "help").stdout
+    targets = {line.split()[1] for line in process.stdout.splitlines()}
     assert {"run", "test", "setup", "test-fast", "tools", "image", "lint", "type"} <= targets
     assert not (clone / ".venv").exists()
 
@@ -80,10 +80,10 @@ def test_an_environment_that_does_not_work_is_made_again(clone: Path, fault: str
         (clone / ".venv" / "bin" / "python").unlink()
         (clone / ".venv" / "bin" / "python").symlink_to(clone / "python-of-long-ago")
 
-    said = make(clone, "--dry-run", "run").stdout
+    text = make(clone, "--dry-run", "run").stdout
 
-    assert AGAIN in said
-    assert said.index(AGAIN) < said.index("-r locks/run.txt")
+    assert AGAIN in text
+    assert text.index(AGAIN) < text.index("-r locks/run.txt")
 
 
 def test_an_environment_that_cannot_be_made_leaves_nothing(clone: Path) -> None:
@@ -102,8 +102,8 @@ def test_tools_that_npm_did_not_fetch_are_missed_at_once(clone: Path) -> None:
     programs.mkdir()
     program(programs / "npm", "mkdir -p .tools; exit 0")
 
-    said = make(clone, "tools", path=programs)
+    process = make(clone, "tools", path=programs)
 
-    assert said.returncode != 0
-    assert "npm did not fetch @foundry-rs/anvil-linux-" in said.stdout
+    assert process.returncode != 0
+    assert "npm did not fetch @foundry-rs/anvil-linux-" in process.stdout
     assert not (clone / ".tools" / ".ready").exists()

@@ -227,9 +227,9 @@ def test_a_deadman_url_that_cannot_be_used_is_not_quoted(text: str) -> None:
 
 
 def test_an_unreadable_file_is_a_bad_setting(tmp_path: Path) -> None:
-    [told] = faults(CollectorSettings, "--config", str(tmp_path / "absent.toml"))
+    [text] = faults(CollectorSettings, "--config", str(tmp_path / "absent.toml"))
 
-    assert told.startswith("--config: ")
+    assert text.startswith("--config: ")
 
 
 def test_a_fault_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:

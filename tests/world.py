@@ -116,7 +116,7 @@ class Everything:
         watch = Watch(self.db)
         await watch.turn()
         async with writing(self.probes, now=self.api.clock, watch=watch) as writer:
-            await asyncio.gather(*(writer.submit(one) for one in batches))
+            await asyncio.gather(*(writer.submit(submission) for submission in batches))
 
     async def alive(self) -> None:
         """The probe is heard: only to one that is are monitors given."""
@@ -385,7 +385,7 @@ async def _by_hand(here: Everything) -> None:
             await here.made(f"/v1/monitors/{here.monitors[name]}/{deed}")
     await here.put(f"/v1/monitors/{here.monitors['Search']}", {"description": "Finds things"})
     alerts = (await here.api.get("/v1/alerts?limit=100")).json["data"]
-    free = [one for one in alerts if one["incidentId"] is None and one["status"] == "firing"]
+    free = [alert for alert in alerts if alert["incidentId"] is None and alert["status"] == "firing"]
     for one, deed in zip(free, ("acknowledge", "resolve"), strict=False):
         await here.made(f"/v1/alerts/{one['id']}/{deed}")
 

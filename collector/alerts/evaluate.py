@@ -101,14 +101,14 @@ def _may_fire(seen: MonitorSnapshot, applied: Applied, reason: Reason) -> bool:
 
 
 def _fire(seen: MonitorSnapshot, applied: Applied, reason: Reason, now: datetime) -> Alert:
-    one, incident = seen.one, seen.one.open_incident
+    monitor, incident = seen.one, seen.one.open_incident
     return Alert(
-        team_id=one.team_id,
+        team_id=monitor.team_id,
         id=ids.uuid7(),
         rule_id=applied.rule.id,
         rule_name=applied.rule.name,
-        monitor_id=one.id,
-        monitor_name=one.name,
+        monitor_id=monitor.id,
+        monitor_name=monitor.name,
         reason=reason.key,
         value=reason.value,
         threshold=reason.threshold,
@@ -140,9 +140,9 @@ def _is_well(seen: MonitorSnapshot, applied: Applied, alert: Alert) -> bool:
     return not seen.one.down and seen.free.recovery
 
 
-def _linked(one: LockedMonitor, alert: Alert, now: datetime) -> Alert:
+def _linked(monitor: LockedMonitor, alert: Alert, now: datetime) -> Alert:
     """Link the alert to the open incident and take over the incident's acknowledgement."""
-    incident = one.open_incident
+    incident = monitor.open_incident
     if incident is None:
         return alert
     taken, status = incident.status == IncidentStatus.ACKNOWLEDGED, alert.status
@@ -226,12 +226,12 @@ def _notify(
     now: datetime,
     writes: AlertChanges,
 ) -> Alert:
-    rule, one = applied.rule, seen.one
+    rule, monitor = applied.rule, seen.one
     escalates = action is AlertAction.ESCALATE
     kind = EventKind.ALERT_ESCALATED if escalates else EventKind.ALERT_FIRED
     webhooks = escalates or not notices.is_told_anyway(alert, applied.conditions)
     wanted = rule.escalate_to if escalates else rule.channels
-    channels = notices.addressed(wanted, seen.channels, kind, one.id, webhooks=webhooks)
+    channels = notices.addressed(wanted, seen.channels, kind, monitor.id, webhooks=webhooks)
     first = alert.told_incident_id is None and not alert.told
     after = replace(
         alert,
@@ -273,9 +273,9 @@ def _event(
     )
 
 
-def _named(one: LockedMonitor, alert: Alert) -> LatestIncident | None:
+def _named(monitor: LockedMonitor, alert: Alert) -> LatestIncident | None:
     """Return the incident that the first notice named: paging services identify the alert by it."""
-    incident = one.incident
+    incident = monitor.incident
     return incident if incident is not None and incident.id == alert.told_incident_id else None
 
 
@@ -286,8 +286,8 @@ def _entry(
     names = ", ".join(seen.channels[id_].name for id_ in channels) or "nobody"
     if action is AlertAction.ESCALATE:
         steps = rule.escalation["maxEscalations"] if rule.escalation else 0
-        said = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
-        return NewTimelineEntry(alert.team_id, alert.incident_id, TimelineType.ESCALATED, said)
+        text = f"{rule.name}, step {alert.escalations} of {steps}: {names}"
+        return NewTimelineEntry(alert.team_id, alert.incident_id, TimelineType.ESCALATED, text)
     again = " again" if action is AlertAction.REMIND else ""
     return NewTimelineEntry(
         alert.team_id, alert.incident_id, TimelineType.NOTIFIED, f"{rule.name}{again}: {names}"

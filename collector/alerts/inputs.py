@@ -34,9 +34,9 @@ async def gather(
     """Return facts by the monitors' numbers and the rules' ids; *alerts*: those before."""
     rules = await inputs.rules(tx, sorted(seen))
     # One rule may apply to many monitors; it is parsed once.
-    written = {one.rule.id: one.rule.conditions for one in rules}
+    written = {rule.rule.id: rule.rule.conditions for rule in rules}
     conditions_by = {id_: conditions_of(conditions) for id_, conditions in written.items()}
-    asked = [(one, conditions_by[one.rule.id]) for one in rules]
+    asked = [(rule, conditions_by[rule.rule.id]) for rule in rules]
     checks = await _checks(tx, asked, seen, now)
     rates = await _rates(tx, asked, now)
     uptimes = await _uptimes(tx, asked, now)

@@ -47,11 +47,11 @@ def page(
     return answer
 
 
-def back(request: web.Request, path: str, said: str = "", *, tone: Tone = "good") -> web.Response:
-    """Redirect by 303 to *path*, which shows *said* once."""
+def back(request: web.Request, path: str, text: str = "", *, tone: Tone = "good") -> web.Response:
+    """Redirect by 303 to *path*, which shows *text* once."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
-    if said:
-        message = orjson.dumps([tone, said[:_LONGEST]])
+    if text:
+        message = orjson.dumps([tone, text[:_LONGEST]])
         answer.set_cookie(
             _SAID,
             base64.urlsafe_b64encode(message).decode(),
@@ -82,7 +82,7 @@ def value(posted_: read.Posted, name: str) -> str:
     return posted_.get(name, [""])[-1]
 
 
-def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
+def frame(request: web.Request, flashes: tuple[Flash, ...] = ()) -> Frame:
     """Return the frame around every page."""
     site, visitor = request.app[SITE], request.get(VISITOR)
     held = visitor.permission if visitor else None
@@ -97,7 +97,7 @@ def frame(request: web.Request, said: tuple[Flash, ...] = ()) -> Frame:
         csrf=_form_token(request) if visitor else "",
         theme=theme if theme in ("light", "dark") else "",
         display=display,
-        said=said,
+        said=flashes,
     )
 
 

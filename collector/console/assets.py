@@ -25,7 +25,9 @@ class Asset:
 
 def _read() -> dict[str, Asset]:
     found = {}
-    for file in sorted(files("collector.console").joinpath("static").iterdir(), key=lambda one: one.name):
+    for file in sorted(
+        files("collector.console").joinpath("static").iterdir(), key=lambda traversable: traversable.name
+    ):
         kind = _KINDS.get(file.name.rpartition(".")[2])
         if kind is not None:
             body = file.read_bytes()

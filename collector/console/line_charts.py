@@ -244,12 +244,12 @@ def _times(scale: _Scale) -> list[Label]:
     length = scale.until - scale.since
     distance = next((each for each in _DISTANCES if length / each <= _MOST_LABELS), length / _MOST_LABELS)
     first = scale.since + (EPOCH - scale.since) % distance
-    found = []
+    labels = []
     for number in range(_MOST_LABELS + 2):
         at = first + number * distance
         place = 100 * scale.x(at) / WIDTH
         # A label at an end would be cut.
         if at < scale.until and 2 <= place <= 98:
             text = f"{at:%d %b}" if distance >= _DAY else f"{at:%H:%M}"
-            found.append(Label(f"{place:.2f}", text, at))
-    return found
+            labels.append(Label(f"{place:.2f}", text, at))
+    return labels

@@ -114,9 +114,9 @@ def ago(moment: datetime | None, empty: str = "never") -> Markup:
 def dated(text: str) -> Markup:
     """Show the moments in a text of ours as `when` does."""
     parts, ends = [], 0
-    for found in _MOMENT.finditer(text):
-        parts += [escape(text[ends : found.start()]), when(datetime.fromisoformat(found[0]))]
-        ends = found.end()
+    for match in _MOMENT.finditer(text):
+        parts += [escape(text[ends : match.start()]), when(datetime.fromisoformat(match[0]))]
+        ends = match.end()
     return Markup().join([*parts, escape(text[ends:])])
 
 

@@ -23,7 +23,7 @@ async def deliver(db: Db, team_id: int, random: Random) -> int:
         async with db.transaction() as tx:
             await table.walk(tx)
             claimed = await table.claim(tx, _AT_ONCE, _AT_ONCE, {}, mails=_AT_ONCE)
-            await table.finish(tx, [_finish(one, random) for one in claimed])
+            await table.finish(tx, [_finish(delivery, random) for delivery in claimed])
         if not claimed:
             break
         attempts += len(claimed)
@@ -32,18 +32,18 @@ async def deliver(db: Db, team_id: int, random: Random) -> int:
     return attempts
 
 
-def _finish(one: Claimed, random: Random) -> Finish:
+def _finish(delivery: Claimed, random: Random) -> Finish:
     """Channels that are broken fail after a few attempts; others stumble now and then."""
     took = round(random.lognormvariate(5, 0.5))
-    broken = one.channel_name in BROKEN
-    if broken or (one.attempt == 1 and random.random() < 0.04):
-        failed = broken and one.attempt >= _TRIES
+    broken = delivery.channel_name in BROKEN
+    if broken or (delivery.attempt == 1 and random.random() < 0.04):
+        failed = broken and delivery.attempt >= _TRIES
         status = DeliveryStatus.FAILED if failed else DeliveryStatus.PENDING
         error, code = (_REFUSED, None) if broken else ("HTTP 503", 503)
         return Finish(
-            one.team_id,
-            one.id,
-            one.attempt,
+            delivery.team_id,
+            delivery.id,
+            delivery.attempt,
             status,
             wait=timedelta(),
             status_code=code,
@@ -51,5 +51,10 @@ def _finish(one: Claimed, random: Random) -> Finish:
             error=error,
         )
     return Finish(
-        one.team_id, one.id, one.attempt, DeliveryStatus.DELIVERED, status_code=200, latency_ms=took
+        delivery.team_id,
+        delivery.id,
+        delivery.attempt,
+        DeliveryStatus.DELIVERED,
+        status_code=200,
+        latency_ms=took,
     )

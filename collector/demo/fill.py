@@ -33,8 +33,8 @@ async def fill(where: DemoTarget, now: datetime) -> DemoTeam:
     async with db.transaction() as tx:
         await partitions.make_days(tx, [(began + n * _DAY).date() for n in range(-1, past.DAYS + 4)])
     living = await probes.enrol(db, where.team_id, began)
-    for one in living:
-        await probes.connect(db, one, began)
+    for probe in living:
+        await probes.connect(db, probe, began)
     made, simulation = DemoTeam(where), Simulation(db, living, began)
     await team.invite(made, began, now)
     await team.create_monitors(made, planned, began)
@@ -43,7 +43,7 @@ async def fill(where: DemoTarget, now: datetime) -> DemoTeam:
     checks = await _checks(where)
     story = Story(made, simulation, times, checks, random)
     await story.play(planned, now)
-    jobs = [check for one in planned if one.type == "heartbeat" for check in checks[one.name]]
+    jobs = [check for monitor in planned if monitor.type == "heartbeat" for check in checks[monitor.name]]
     await heartbeats.ping(db, where.team_id, filter(story.is_well, jobs), simulation)
     await deliveries.deliver(db, where.team_id, random)
     known = {name: of_one for name, of_one in checks.items() if name not in fleet.NEW}
@@ -56,8 +56,8 @@ async def fill(where: DemoTarget, now: datetime) -> DemoTeam:
 async def _checks(where: DemoTarget) -> dict[str, list[AssignedCheck]]:
     found: defaultdict[str, list[AssignedCheck]] = defaultdict(list)
     async with where.db.connection() as tx:
-        for one in await storage.assigned(tx, where.team_id):
-            found[one.name].append(one)
+        for check in await storage.assigned(tx, where.team_id):
+            found[check.name].append(check)
     return dict(found)
 
 
@@ -66,5 +66,5 @@ async def _away(made: DemoTeam, planned: list[PlannedMonitor]) -> dict[str, list
     async with made.team.db.connection() as tx:
         rows = await storage.maintained(tx, made.team.team_id, [made.windows["Database upgrades"]])
     spans = [(ms_of(since), ms_of(until)) for _, since, until in rows]
-    concerned = [one.name for one in planned if one.body.get("tags", {}).get("team") == "data"]
+    concerned = [monitor.name for monitor in planned if monitor.body.get("tags", {}).get("team") == "data"]
     return dict.fromkeys(concerned, spans)

@@ -29,6 +29,8 @@ async def ping(db: Db, team_id: int, jobs: Iterable[AssignedCheck], clock: Trust
         for job in jobs
     ]
     for start in range(0, len(arrived), _AT_ONCE):
-        taken = asyncio.gather(*(receiver.take(one) for one in arrived[start : start + _AT_ONCE]))
+        taken = asyncio.gather(
+            *(receiver.take(received_ping) for received_ping in arrived[start : start + _AT_ONCE])
+        )
         await receiver.turn()
         await taken

@@ -37,7 +37,7 @@ class LiveWorld:
         self._now = now
         self._id = uuid4()
         self._random = Random()  # noqa: S311 - noise of response times
-        self._planned = {one.name: one for one in fleet.monitors(Random(SEED))}  # noqa: S311 - as it was filled
+        self._planned = {monitor.name: monitor for monitor in fleet.monitors(Random(SEED))}  # noqa: S311 - as it was filled
         self._times = ResponseTimes([])
         self._epoch: int | None = None
         self._living: list[DemoProbe] = []
@@ -76,65 +76,69 @@ class LiveWorld:
         self._simulation = Simulation(self._db, self._living, now) if enrolled else None
         # Everything is due: nobody has reported for a while.
         self._read_at = self._reported_at = EPOCH
-        for one in self._living:
-            await probes.connect(self._db, one, now)
+        for probe in self._living:
+            await probes.connect(self._db, probe, now)
 
     async def _read(self, now: datetime) -> None:
         """Learn what is assigned, and let the jobs of this minute ping."""
         if self._team_id is None or self._simulation is None:
             return
         await self._simulation.learn_rules()
-        known = {one.id for one in self._living}
+        known = {probe.id for probe in self._living}
         async with self._db.connection() as tx:
             checks = await storage.assigned(tx, self._team_id)
-        mine = [one for one in checks if one.name in self._planned and one.name not in fleet.NEW]
-        self._checks = [one for one in mine if one.probe_id in known or self._pushes(one)]
+        mine = [check for check in checks if check.name in self._planned and check.name not in fleet.NEW]
+        self._checks = [check for check in mine if check.probe_id in known or self._pushes(check)]
         self._read_at = now
-        jobs = [one for one in mine if one.type == "heartbeat" and not one.failing and self._due(one, now)]
+        jobs = [
+            check
+            for check in mine
+            if check.type == "heartbeat" and not check.failing and self._due(check, now)
+        ]
         await heartbeats.ping(
-            self._db, self._team_id, (one for one in jobs if self._due(one, now)), self._simulation
+            self._db, self._team_id, (check for check in jobs if self._due(check, now)), self._simulation
         )
 
-    def _pushes(self, one: AssignedCheck) -> bool:
-        return one.type in fleet.RECEIVED - {"heartbeat"}
+    def _pushes(self, check: AssignedCheck) -> bool:
+        return check.type in fleet.RECEIVED - {"heartbeat"}
 
-    def _due(self, one: AssignedCheck, now: datetime) -> bool:
+    def _due(self, check: AssignedCheck, now: datetime) -> bool:
         """Whether the interval of the check has come round since the last report."""
-        interval = self._planned[one.name].interval_s
-        phase = one.monitor * 7_919 + one.location * 101
-        since = self._read_at - _READ_EVERY if one.type == "heartbeat" else self._reported_at
+        interval = self._planned[check.name].interval_s
+        phase = check.monitor * 7_919 + check.location * 101
+        since = self._read_at - _READ_EVERY if check.type == "heartbeat" else self._reported_at
         return (now.timestamp() + phase) // interval > (since.timestamp() + phase) // interval
 
     async def _report(self, now: datetime) -> None:
-        due = [one for one in self._checks if self._due(one, now) or self._turns(one, now)]
+        due = [check for check in self._checks if self._due(check, now) or self._turns(check, now)]
         self._reported_at = now
         if self._simulation is not None and due:
-            await self._simulation.report([self._result(one, now) for one in due])
+            await self._simulation.report([self._result(check, now) for check in due])
 
-    def _result(self, one: AssignedCheck, now: datetime) -> CheckReport:
-        planned = self._planned[one.name]
-        place = "" if planned.received else one.place
+    def _result(self, check: AssignedCheck, now: datetime) -> CheckReport:
+        planned = self._planned[check.name]
+        place = "" if planned.received else check.place
         ms = self._times.ms(planned, now, place, self._random)
-        return CheckReport(one, now - timedelta(milliseconds=50), ms, self._error(one, now))
+        return CheckReport(check, now - timedelta(milliseconds=50), ms, self._error(check, now))
 
-    def _error(self, one: AssignedCheck, now: datetime) -> str:
+    def _error(self, check: AssignedCheck, now: datetime) -> str:
         """What was down when the world was filled stays so; something else fails for a while."""
-        if one.name == fleet.FLAPPING:
+        if check.name == fleet.FLAPPING:
             return _FLAPS if (now - EPOCH) // _FLAPS_EVERY % 2 else ""
-        if one.failing and one.error != _ERROR:
-            return one.error
-        return _ERROR if self._unlucky(now) == one.name else ""
+        if check.failing and check.error != _ERROR:
+            return check.error
+        return _ERROR if self._unlucky(now) == check.name else ""
 
-    def _turns(self, one: AssignedCheck, now: datetime) -> bool:
+    def _turns(self, check: AssignedCheck, now: datetime) -> bool:
         """Whether a failing monitor is checked again at once, or has just recovered."""
-        if one.name == fleet.FLAPPING:
+        if check.name == fleet.FLAPPING:
             return (now - EPOCH) % _FLAPS_EVERY < _TROUBLE / 8
-        return self._unlucky(now) == one.name or (one.failing and one.error == _ERROR)
+        return self._unlucky(now) == check.name or (check.failing and check.error == _ERROR)
 
     def _unlucky(self, now: datetime) -> str:
         """The monitor that fails at the moment; empty for none."""
         span, within = divmod(now - EPOCH, _TROUBLE_EVERY)
         if within >= _TROUBLE:
             return ""
-        names = sorted(name for name, one in self._planned.items() if one.type == "http")
+        names = sorted(name for name, monitor in self._planned.items() if monitor.type == "http")
         return Random(span).choice(names)  # noqa: S311 - the same for this whole span

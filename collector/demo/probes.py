@@ -59,31 +59,31 @@ async def enrol(db: Db, team_id: int, now: datetime) -> list[DemoProbe]:
     """Enrol a probe for each location."""
     made = [DemoProbe(uuid7(), place) for place in LOCATIONS]
     async with db.transaction() as tx:
-        for one in made:
-            row = Enrolled(one.id, team_id, [one.place], secrets.token_bytes(32), None)
-            await enrolments.put(tx, row, name=f"{one.place}-1", may_stand_in=False, now=now)
+        for probe in made:
+            row = Enrolled(probe.id, team_id, [probe.place], secrets.token_bytes(32), None)
+            await enrolments.put(tx, row, name=f"{probe.place}-1", may_stand_in=False, now=now)
     return made
 
 
-async def connect(db: Db, one: DemoProbe, now: datetime) -> None:
+async def connect(db: Db, probe: DemoProbe, now: datetime) -> None:
     """Begin a session of the probe."""
     hello = Newcomer(
-        one.id,
-        [one.place],
+        probe.id,
+        [probe.place],
         sorted(KINDS),
         stands_in=False,
         version=__version__,
         boot_id=BOOT,
         address="192.0.2.1",
-        incarnations=[one.incarnation],
+        incarnations=[probe.incarnation],
     )
-    one.session = (await sessions.accept(db, hello, now)).session
+    probe.session = (await sessions.accept(db, hello, now)).session
 
 
 async def alive(tx: Tx, living: Sequence[DemoProbe], now: datetime) -> None:
     """Record that these probes were heard."""
     vitals = {"blind": False, "checks": 100, "late": 0}
-    await probes.note(tx, [ProbeSignal(one.id, one.session, now, vitals) for one in living])
+    await probes.note(tx, [ProbeSignal(probe.id, probe.session, now, vitals) for probe in living])
 
 
 def submission(probe: DemoProbe, reports: Sequence[CheckReport]) -> Submission:
@@ -93,16 +93,16 @@ def submission(probe: DemoProbe, reports: Sequence[CheckReport]) -> Submission:
         batch_of(reports, probe.seq),
         incarnation=probe.incarnation,
         boot_id=BOOT,
-        state={at: one.state for at, one in enumerate(reports) if one.state is not None},
-        evidence={at: _SEEN for at, one in enumerate(reports) if one.error.startswith("HTTP")},
-        found={at: one.found for at, one in enumerate(reports) if one.found},
+        state={at: report.state for at, report in enumerate(reports) if report.state is not None},
+        evidence={at: _SEEN for at, report in enumerate(reports) if report.error.startswith("HTTP")},
+        found={at: report.found for at, report in enumerate(reports) if report.found},
     )
     return Submission(probe.session, probe.id, batch, offset_us=0)
 
 
 def batch_of(reports: Sequence[CheckReport], seq: int) -> Batch:
     """The reports as a batch of nobody, to be stored as history."""
-    texts = list(dict.fromkeys(one.error for one in reports if one.error))
+    texts = list(dict.fromkeys(report.error for report in reports if report.error))
     numbers = {text: 1 + at for at, text in enumerate(texts)}
     count = len(reports)
     return Batch(
@@ -112,34 +112,34 @@ def batch_of(reports: Sequence[CheckReport], seq: int) -> Batch:
         boot_id="",
         base_us=0,
         wall_us=0,
-        monitor=[one.check.monitor for one in reports],
-        location=[one.check.location for one in reports],
-        assignment=[one.check.assignment or 0 for one in reports],
-        revision=[one.check.revision for one in reports],
+        monitor=[report.check.monitor for report in reports],
+        location=[report.check.location for report in reports],
+        assignment=[report.check.assignment or 0 for report in reports],
+        revision=[report.check.revision for report in reports],
         run=[int(Run.SCHEDULED)] * count,
-        start_us=[(one.at - EPOCH) // _US for one in reports],
-        duration_us=[one.ms * 1000 for one in reports],
-        outcome=[int(Status.DOWN if one.error else Status.UP) for one in reports],
-        code=[_code(one) for one in reports],
-        phases=[b"" if one.error else _phases(one) for one in reports],
-        error=[numbers.get(one.error, 0) for one in reports],
+        start_us=[(report.at - EPOCH) // _US for report in reports],
+        duration_us=[report.ms * 1000 for report in reports],
+        outcome=[int(Status.DOWN if report.error else Status.UP) for report in reports],
+        code=[_code(report) for report in reports],
+        phases=[b"" if report.error else _phases(report) for report in reports],
+        error=[numbers.get(report.error, 0) for report in reports],
         errors=texts,
     )
 
 
-def _code(one: CheckReport) -> int:
-    if one.check.type != "http":
+def _code(report: CheckReport) -> int:
+    if report.check.type != "http":
         return 0
-    if not one.error:
+    if not report.error:
         return 200
-    return int(one.error[5:8]) if one.error.startswith("HTTP ") else 0
+    return int(report.error[5:8]) if report.error.startswith("HTTP ") else 0
 
 
-def _phases(one: CheckReport) -> bytes:
+def _phases(report: CheckReport) -> bytes:
     """The parts of the response time; a certificate has 60 days or so left."""
-    if one.check.probe_id is None:
+    if report.check.probe_id is None:
         return b""
-    us = {name: one.ms * share for name, share in _PHASES}
-    if one.check.type not in _OVER_TLS:
-        return pack(Phases(dns_us=us["dns_us"], connect_us=one.ms * 960))
-    return pack(Phases(**us), 20 + one.check.monitor % 67)
+    us = {name: report.ms * share for name, share in _PHASES}
+    if report.check.type not in _OVER_TLS:
+        return pack(Phases(dns_us=us["dns_us"], connect_us=report.ms * 960))
+    return pack(Phases(**us), 20 + report.check.monitor % 67)

@@ -63,7 +63,7 @@ class Simulation:
     def __init__(self, db: Db, living: Sequence[DemoProbe], now: datetime) -> None:
         self._db = db
         self._moment = now
-        self._living = {one.id: one for one in living}
+        self._living = {probe.id: probe for probe in living}
         self._watch = Watch(db)
         self._writer = ResultWriter(db, clock=self, watch=self._watch)
         self._pushes = Pushes(db, clock=self, watch=self._watch)

@@ -81,8 +81,8 @@ class Story:
 
     async def play(self, planned: Sequence[PlannedMonitor], now: datetime) -> None:
         """Let everything happen up to *now*."""
-        self._planned = {one.name: one for one in planned}
-        reporting = [one.name for one in planned if one.name not in fleet.NEW]
+        self._planned = {monitor.name: monitor for monitor in planned}
+        reporting = [monitor.name for monitor in planned if monitor.name not in fleet.NEW]
         self._at(self._simulation.now() + 11 * _MINUTE, partial(self._report_all, reporting))
         self._plan(planned, now)
         past_steps = [(at, step) for at, step in self._steps if at <= now]
@@ -99,7 +99,7 @@ class Story:
 
     def _plan(self, planned: Sequence[PlannedMonitor], now: datetime) -> None:
         began = self._simulation.now()
-        calm = [one for one in planned if one.name not in _QUIET]
+        calm = [monitor for monitor in planned if monitor.name not in _QUIET]
         for trouble in past.troubles(calm, now, self._random):
             self._plan_trouble(trouble)
         for name, ago, turns in _FLAPPING:
@@ -144,8 +144,8 @@ class Story:
 
     def _report(self, check: AssignedCheck, ago: timedelta = timedelta(seconds=1)) -> CheckReport:
         """What a check finds at present."""
-        one, now = self._planned[check.name], self._simulation.now()
-        ms = self._times.ms(one, now, "" if one.received else check.place, self._random)
+        monitor, now = self._planned[check.name], self._simulation.now()
+        ms = self._times.ms(monitor, now, "" if monitor.received else check.place, self._random)
         return CheckReport(check, now - ago, ms, self._errors.get((check.monitor, check.location), ""))
 
     async def _report_all(self, names: Sequence[str]) -> None:
@@ -193,9 +193,9 @@ class Story:
 
     async def _gas(self) -> None:
         """A price crosses its threshold."""
-        found = [Finding(Findings.RAISED, "high_gas", orjson.dumps(_GAS))]
+        findings = [Finding(Findings.RAISED, "high_gas", orjson.dumps(_GAS))]
         reports = [
-            replace(self._report(check), found=found, state=b'{"raised":[]}')
+            replace(self._report(check), found=findings, state=b'{"raised":[]}')
             for check in self._checks["Gas on Ethereum"]
         ]
         await self._simulation.report(reports)

@@ -83,18 +83,18 @@ async def create_monitors(made: DemoTeam, planned: list[PlannedMonitor], began: 
     """Create the fleet, one after the other from *began* on."""
     team = made.team
     means = ServiceContext(team.db, team.keyring, team.signals, min_interval=1, who=team.admin)
-    for at, one in enumerate(planned):
-        saved = await creation.create(means, team.team_id, _linked(made, one), began + at * _APART)
-        made.monitors[one.name] = saved.monitor.id
-        if one.name == fleet.PIPELINE:
+    for at, monitor in enumerate(planned):
+        saved = await creation.create(means, team.team_id, _linked(made, monitor), began + at * _APART)
+        made.monitors[monitor.name] = saved.monitor.id
+        if monitor.name == fleet.PIPELINE:
             key = whole_config(team.keyring, saved.monitor)["pingKey"]
             made.ping_url = f"{team.base_url}/ping/{key}"
 
 
-def _linked(made: DemoTeam, one: PlannedMonitor) -> Mapping[str, object]:
+def _linked(made: DemoTeam, monitor: PlannedMonitor) -> Mapping[str, object]:
     """The body with the ids of the monitors that it depends on."""
-    parents = [made.monitor(name) for name in fleet.PARENTS.get(one.name, ()) if name in made.monitors]
-    return {**one.body, "dependsOn": parents} if parents else one.body
+    parents = [made.monitor(name) for name in fleet.PARENTS.get(monitor.name, ()) if name in made.monitors]
+    return {**monitor.body, "dependsOn": parents} if parents else monitor.body
 
 
 async def set_up(made: DemoTeam, began: datetime, now: datetime) -> None:
@@ -130,8 +130,8 @@ async def create_window(made: DemoTeam, body: Mapping[str, object], now: datetim
 async def publish(made: DemoTeam, body: Mapping[str, object], at: datetime) -> UUID:
     """Publish an incident on the public page; return its id."""
     who = made.people["First on call"]
-    told = await incidents.publish(made.team.db, who, made.pages["shop"], body, at)
-    return told.row.id
+    details = await incidents.publish(made.team.db, who, made.pages["shop"], body, at)
+    return details.row.id
 
 
 async def post_update(made: DemoTeam, id_: UUID, status: str, message: str, at: datetime) -> None:

@@ -144,10 +144,10 @@ def _id_line(id_: str) -> bytes:
 def _last_id(request: web.Request, query: Query) -> UUID | None:
     """The id to resume after: a client that reconnects repeats its first query, so the header wins."""
     text = request.headers.get("Last-Event-ID") or query.text("lastEventId")
-    found = ids.read("evt", text) if text else None
-    if text and found is None:
+    id_ = ids.read("evt", text) if text else None
+    if text and id_ is None:
         query.fault("lastEventId", "must be the id of an event")
-    return found
+    return id_
 
 
 def _kinds(request: web.Request, query: Query) -> Iterator[str]:
@@ -159,11 +159,11 @@ def _kinds(request: web.Request, query: Query) -> Iterator[str]:
 
 def _monitors(request: web.Request, query: Query) -> Iterator[UUID]:
     for text in _listed(request, "monitor_id"):
-        found = ids.read("mon", text)
-        if found is None:
+        id_ = ids.read("mon", text)
+        if id_ is None:
             query.fault("monitor_id", "must be ids that start with mon_")
         else:
-            yield found
+            yield id_
 
 
 def _listed(request: web.Request, name: str) -> Iterator[str]:

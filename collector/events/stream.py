@@ -169,8 +169,8 @@ class Following:
         reached = listener.after
         while reached < listener.since and not listener.ended:
             async with self._db.connection() as tx:
-                found = await reads.after(tx, {listener.team_id: reached}, _PAGE)
-            page = [self._note(placed) for placed in found if placed.position <= listener.since]
+                events = await reads.after(tx, {listener.team_id: reached}, _PAGE)
+            page = [self._note(placed) for placed in events if placed.position <= listener.since]
             if not page:
                 return
             yield page
@@ -183,14 +183,14 @@ class Following:
                 listener.end()
         asked = dict(self._heads)
         async with self._db.connection() as tx:
-            found = await reads.after(tx, asked, _PAGE)
+            events = await reads.after(tx, asked, _PAGE)
             await self._end_the_revoked(tx)
         # Meanwhile a team's last follower may have left, and another joined at another position.
         same = {team_id for team_id, head in asked.items() if self._heads.get(team_id) == head}
-        for placed in found:
+        for placed in events:
             if placed.team_id in same:
                 self._tell(placed)
-        return _PAGE in Counter(placed.team_id for placed in found).values()
+        return _PAGE in Counter(placed.team_id for placed in events).values()
 
     async def close(self) -> None:
         """End all streams, and refuse new ones."""

@@ -60,15 +60,15 @@ class Expectation:
 async def expectation(db: Db, monitor: Monitor) -> Expectation | None:
     """Return when the pings of a monitor came and are expected; None if it takes no pings."""
     async with db.connection() as tx:
-        found = await heartbeats.of_monitor(tx, monitor.team_id, monitor.id)
-    if found is None:
+        heartbeat = await heartbeats.of_monitor(tx, monitor.team_id, monitor.id)
+    if heartbeat is None:
         return None
-    base = found.beat.base
+    base = heartbeat.beat.base
     awaited = base is not None and monitor.paused_at is None
     return Expectation(
-        found.plan,
-        found.beat.last,
-        base + found.plan.wait_from(base) if awaited and base is not None else None,
+        heartbeat.plan,
+        heartbeat.beat.last,
+        base + heartbeat.plan.wait_from(base) if awaited and base is not None else None,
     )
 
 

@@ -174,7 +174,7 @@ async def _identify(app: web.Application, request: web.Request) -> Caller | str:
     scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         return _NOTHING_SENT
-    found = await app[FINDER].find(value.strip(), app[CONTEXT].now())
-    if found is None:
+    token = await app[FINDER].find(value.strip(), app[CONTEXT].now())
+    if token is None:
         return _NO_GOOD
-    return Caller(found.team_id, found.user_id, found.id, found.user_name, found.plan, found.permission)
+    return Caller(token.team_id, token.user_id, token.id, token.user_name, token.plan, token.permission)

@@ -62,12 +62,12 @@ def _tags(request: web.Request, name: str) -> _Tags | None:
 def _read(value: str, name: str, tags: _Tags) -> None:
     at = 0
     while at < len(value):
-        found = _ELEMENT.match(value, at)
-        if found is None:
+        match = _ELEMENT.match(value, at)
+        if match is None:
             raise _malformed(name)
-        if found[2] is not None:
-            (tags.weak if found[1] else tags.strong).append(found[2])
-        at = found.end()
+        if match[2] is not None:
+            (tags.weak if match[1] else tags.strong).append(match[2])
+        at = match.end()
     if not (tags.strong or tags.weak):
         raise _malformed(name)
 

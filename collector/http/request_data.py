@@ -139,10 +139,10 @@ class Query:
         value = self.text(name)
         if value is None:
             return None
-        found = ids.read(prefix, value)
-        if found is None:
+        id_ = ids.read(prefix, value)
+        if id_ is None:
             self.fault(name, f"must be an id that starts with {prefix}_")
-        return found
+        return id_
 
     def integer(self, name: str) -> int | None:
         """Return any integer; beyond 18 digits the largest or smallest of them."""

@@ -231,11 +231,11 @@ def _entry(entry: IncidentLogEntry) -> TimelineEntry:
     return TimelineEntry(type=entry.type, timestamp=entry.at, actor=entry.actor, details=entry.details)
 
 
-def _evidence(one: EvidenceRow) -> EvidenceAnswer:
-    saw, phases = one.saw, one.saw["phases"]
+def _evidence(evidence: EvidenceRow) -> EvidenceAnswer:
+    saw, phases = evidence.saw, evidence.saw["phases"]
     return EvidenceAnswer(
-        location=one.location,
-        timestamp=one.at,
+        location=evidence.location,
+        timestamp=evidence.at,
         run=saw["run"],
         address=saw["address"],
         status_code=saw["statusCode"],

@@ -70,8 +70,8 @@ async def list_(request: web.Request) -> web.StreamResponse:
     return page(
         request,
         "incidents.html.j2",
-        urgent=[_row(one, now) for one in urgent],
-        rows=[_row(one, now) for one in found if one not in urgent],
+        urgent=[_row(incident, now) for incident in urgent],
+        rows=[_row(incident, now) for incident in found if incident not in urgent],
         total=total,
         at=common.at(request, number, total),
         wanted=wanted,
@@ -209,7 +209,7 @@ def _timeline(
 
 
 async def _perform(
-    request: web.Request, action: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], said: str
+    request: web.Request, action: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], text: str
 ) -> web.StreamResponse:
     """Perform the action and report it; what prevents it is reported at the top of the page."""
     id_, form = path_id(request, "inc", incidents.WHAT), await posted(request)
@@ -219,7 +219,7 @@ async def _perform(
         return await _shown(request, fault.details, status=400)
     except Conflict as fault:
         return back(request, path(id_), str(fault), tone="bad")
-    return back(request, path(id_), said)
+    return back(request, path(id_), text)
 
 
 def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:

@@ -153,7 +153,9 @@ async def _drawn(
     choice = await pickers.monitors(request, shown.get("monitors") or ())
     options = {"monitors": choice.options}
     built = forms.build(Fields, shown, left, leave_out={"tags", "duration"}, options=options)
-    fields = tuple(replace(one, options=_SUGGESTED.get(one.name, one.options)) for one in built.fields)
+    fields = tuple(
+        replace(field, options=_SUGGESTED.get(field.name, field.options)) for field in built.fields
+    )
     whole, tags = Form(fields, built.faults), edits.tag_fields(shown.get("tags"), of_tags)
     return page(
         request,
@@ -204,7 +206,7 @@ def _line(known: WindowDetails, now: datetime) -> WindowLine:
     """A line with the current span or the next one."""
     running = [span for span in known.spans if span.starts_at <= now]
     following = next((span for span in known.spans if span.starts_at > now), None)
-    span = max(running, key=lambda one: one.ends_at) if running else following
+    span = max(running, key=lambda window_span: window_span.ends_at) if running else following
     return WindowLine(
         known.row,
         status(known.spans, now, enabled=known.row.enabled),
@@ -218,7 +220,7 @@ def _calendar(ahead: Sequence[UpcomingSpan], now: datetime) -> list[list[Day]]:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     first = today - today.weekday() * _DAY
     days = [first + at * _DAY for at in range(7 * _WEEKS)]
-    laid = [Day(day.date(), [one for one in ahead if _touches(one.span, day)]) for day in days]
+    laid = [Day(day.date(), [span for span in ahead if _touches(span.span, day)]) for day in days]
     return [laid[at : at + 7] for at in range(0, len(laid), 7)]
 
 

@@ -59,7 +59,7 @@ class LogLine:
 async def list_(request: web.Request) -> web.StreamResponse:
     """List the channels; failing ones come first."""
     every = await sections.every_channel(request)
-    rows = sorted(every, key=lambda one: one.fault is None or not one.fault.flagged)
+    rows = sorted(every, key=lambda channel: channel.fault is None or not channel.fault.flagged)
     return page(
         request, "channels.html.j2", rows=rows, silence=sections.silence(every), warnings=channels.silence
     )
@@ -80,7 +80,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         here=path(id_),
         warnings=channels.silence(known),
         unconfirmed=await channels.unconfirmed(context_of(request).db, context_of(request).transport, known),
-        log=[_line(one) for one in sent],
+        log=[_line(delivery) for delivery in sent],
         at=common.at(request, number, total),
     )
 
@@ -189,7 +189,7 @@ async def _drawn(
     of_all = forms.build(ChannelSettings, settings, own)
     of_type = forms.build(cls, config, others, prefix="config.", options=options)
     of_type = choice.put(of_type, "config.monitors")
-    required = tuple(one for one in of_type.fields if one.required)
+    required = tuple(field for field in of_type.fields if field.required)
     return page(
         request,
         "channel_form.html.j2",
@@ -200,21 +200,21 @@ async def _drawn(
         type_=type_,
         types=TYPES,
         first=[*of_all.named("name"), *required],
-        rest=[*(one for one in of_type.fields if not one.required), *of_all.but("name")],
+        rest=[*(field for field in of_type.fields if not field.required), *of_all.but("name")],
         summary=Form((*of_all.fields, *of_type.fields), {**of_all.faults, **of_type.faults}),
     )
 
 
-def _line(one: Delivery) -> LogLine:
-    status = DeliveryStatus(one.status)
+def _line(delivery: Delivery) -> LogLine:
+    status = DeliveryStatus(delivery.status)
     return LogLine(
-        id=ids.show("dlv", one.id),
-        event=one.event_kind,
-        event_id=ids.show("evt", one.event_id),
+        id=ids.show("dlv", delivery.id),
+        event=delivery.event_kind,
+        event_id=ids.show("evt", delivery.event_id),
         status=status.name.lower(),
-        created_at=one.created_at,
-        next_attempt_at=one.next_attempt_at,
-        attempts=one.attempts,
+        created_at=delivery.created_at,
+        next_attempt_at=delivery.next_attempt_at,
+        attempts=delivery.attempts,
         again=status is not DeliveryStatus.PENDING,
     )
 

@@ -46,5 +46,5 @@ async def page(
     """A page of the log, newest first, and the total number of entries."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
-        found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
-    return found, total
+        entries = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
+    return entries, total

@@ -22,14 +22,14 @@ class HostResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         try:
-            found = await self._names.getaddrinfo(
+            result = await self._names.getaddrinfo(
                 host, family, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
             )
         except aiodns.error.DNSError as error:
             raise OSError(None, "DNS lookup failed") from error
-        if not found.nodes:
+        if not result.nodes:
             raise OSError(None, "DNS lookup failed")
-        return [_result(host, port, node) for node in found.nodes]
+        return [_result(host, port, node) for node in result.nodes]
 
     async def texts(self, name: str) -> list[str]:
         """The values of the TXT records of *name*. Raises OSError."""

@@ -18,10 +18,10 @@ def arguments(args: Any) -> str:
     return ", ".join(said)[:_MOST_OF_ALL]
 
 
-def one_line(said: str) -> str:
+def one_line(text: str) -> str:
     """One line, truncated: the emitter of an event controls its texts."""
-    said = " ".join(said[: 2 * _MOST_OF_ONE].split())
-    return said if len(said) <= _MOST_OF_ONE else said[: _MOST_OF_ONE - 1] + "…"
+    text = " ".join(text[: 2 * _MOST_OF_ONE].split())
+    return text if len(text) <= _MOST_OF_ONE else text[: _MOST_OF_ONE - 1] + "…"
 
 
 def _value(value: Any) -> str:

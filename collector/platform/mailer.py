@@ -138,11 +138,16 @@ class Mailer:
             async with asyncio.timeout(TIMEOUT_S):
                 return await self._exchange(mail, recipients)
         except aiosmtplib.SMTPRecipientsRefused as error:
-            return {one.recipient: self._refusal(one.code, one.message) for one in error.recipients}
+            return {
+                smtp_recipient_refused.recipient: self._refusal(
+                    smtp_recipient_refused.code, smtp_recipient_refused.message
+                )
+                for smtp_recipient_refused in error.recipients
+            }
         except aiosmtplib.SMTPResponseException as error:
-            said = self._refusal(error.code, error.message)
+            refusal = self._refusal(error.code, error.message)
             raise Undelivered(
-                f"the mail server answered {said}", status=error.code, lasting=said.lasting
+                f"the mail server answered {refusal}", status=error.code, lasting=refusal.lasting
             ) from None
         except (TimeoutError, aiosmtplib.SMTPException, OSError, ValueError) as error:
             raise Undelivered(self._why(error)) from None
@@ -171,11 +176,11 @@ class Mailer:
                 raise
         return {who: self._refusal(answer.code, answer.message) for who, answer in refused.items()}
 
-    def _refusal(self, code: int, said: str) -> MailRefusal:
+    def _refusal(self, code: int, text: str) -> MailRefusal:
         secrets = sorted(filter(None, (self._server.password, self._server.user)), key=len, reverse=True)
         for secret in secrets:
-            said = said.replace(secret, "********")
-        return MailRefusal(code, cut(one_line(said), _TOLD))
+            text = text.replace(secret, "********")
+        return MailRefusal(code, cut(one_line(text), _TOLD))
 
     def _why(self, error: Exception) -> str:
         """A readable error; never the library's own text if it may quote the mail."""

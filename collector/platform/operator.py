@@ -49,13 +49,13 @@ def operators(settings: CopySettings | DeclaredSettings | TeamSettings) -> Opera
 async def ground(settings: OperatorSettings) -> AsyncIterator[OpenDatabase]:
     """Open the configured database; an embedded one runs for the duration."""
     if settings.database_url is not None:
-        async with _opened(settings.database_url, settings.secret_key) as found:
-            yield found
+        async with _opened(settings.database_url, settings.secret_key) as database:
+            yield database
         return
     async with reach(settings.data_dir) as url:
         key = settings.secret_key or await secret_key_file.kept(url, settings.data_dir)
-        async with _opened(url, key) as found:
-            yield found
+        async with _opened(url, key) as database:
+            yield database
 
 
 @asynccontextmanager

@@ -70,14 +70,14 @@ class Signals:
     async def turn(self) -> bool:
         """Read and dispatch new signals."""
         async with self._db.connection() as tx:
-            found = await table.unread(tx, self._floor, list(self._seen), _AT_ONCE)
+            signals = await table.unread(tx, self._floor, list(self._seen), _AT_ONCE)
             await self._wake_others(tx)
             await self._expire(tx)
-        for signal in found:
+        for signal in signals:
             self._seen[signal.signal] = self._clock() + signal.left_s + _SLACK_S
             await self._dispatch(signal)
         self._forget()
-        return len(found) == _AT_ONCE
+        return len(signals) == _AT_ONCE
 
     async def listen(self) -> bool:
         """Wait for NOTIFY until the connection breaks; only a hint, since turns are taken anyway."""

@@ -40,7 +40,7 @@ def prepare(kind: Dns) -> Check:
             server = _own(net) if to is None else ((await net.addresses(to, spent, limit))[0], to.port)
             spent.address, spent.port = server
             answer = await _ask(net, server, asked, spent, limit)
-            _judge(kind, answer, [one.data for one in answer.records if one.type == type_], expected)
+            _judge(kind, answer, [record.data for record in answer.records if record.type == type_], expected)
         except TargetError as error:
             error.spent = spent
             raise

@@ -40,9 +40,9 @@ def prepare(kind: Grpc) -> Check:
             raise
         if state == _SERVING:
             return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
-        said = _STATES.get(state, str(state))
+        text = _STATES.get(state, str(state))
         return Outcome(
-            Status.DOWN, 0, f"grpc: {said}", spent.phases(), address=spent.address, ends=spent.ends
+            Status.DOWN, 0, f"grpc: {text}", spent.phases(), address=spent.address, ends=spent.ends
         )
 
     return check

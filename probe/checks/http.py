@@ -92,7 +92,7 @@ def _listener(kind: Http) -> Callable[[str], HttpReply]:
     most = kind.max_body_bytes
     if not kind.assertions:
         return lambda method: HttpReply(head=method == "HEAD", most=most)
-    of_body = any(one.source in _OF_BODY for one in kind.assertions)
+    of_body = any(assertion.source in _OF_BODY for assertion in kind.assertions)
 
     def listen(method: str) -> HttpReply:
         return HttpReply(head=method == "HEAD", most=most, body=Body(most) if of_body else None, headers=[])
@@ -107,7 +107,9 @@ def _verdict(kind: Http) -> Verdict:
     good = _codes(expected)
     asserted = compile_aside(kind.assertions) if kind.assertions else None
     # An assertion on the status replaces the expected status.
-    any_status = kind.expected_status is None and any(one.source == "status" for one in kind.assertions)
+    any_status = kind.expected_status is None and any(
+        assertion.source == "status" for assertion in kind.assertions
+    )
 
     async def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
         if reply.code not in good and not any_status:

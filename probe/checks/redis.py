@@ -21,8 +21,8 @@ def prepare(kind: Redis) -> Check:
         line = await stream.line()
         if line != b"+PONG" and (kind.password or not line.startswith(b"-NOAUTH")):
             known = line[:1] in {b"-", b"+"}
-            said = f"answered {shown(line[1:])}" if known else f"not a Redis server ({shown(line)})"
-            raise TargetError(f"ping: {said}")
+            text = f"answered {shown(line[1:])}" if known else f"not a Redis server ({shown(line)})"
+            raise TargetError(f"ping: {text}")
 
     return dialogue(to, talk)
 

@@ -61,12 +61,19 @@ class _Asked:
         if self._print == seen.print and now < self._until:
             return self._text
         issuer = next(
-            (at for at, one in enumerate(seen.chain) if at and one.subject == seen.chain[0].issuer), 0
+            (
+                at
+                for at, certificate in enumerate(seen.chain)
+                if at and certificate.subject == seen.chain[0].issuer
+            ),
+            0,
         )
-        said = await verdict(net, seen.ders[0], seen.ders[issuer], limit) if issuer else None
+        revocation_verdict = await verdict(net, seen.ders[0], seen.ders[issuer], limit) if issuer else None
         self._print = seen.print
-        self._text = said.text if said else ""
-        self._until = min(said.until, now + _ASKED_S) if said else now + _UNKNOWN_S
+        self._text = revocation_verdict.text if revocation_verdict else ""
+        self._until = (
+            min(revocation_verdict.until, now + _ASKED_S) if revocation_verdict else now + _UNKNOWN_S
+        )
         return self._text
 
 
@@ -161,7 +168,14 @@ def _ends(chain: Sequence[Certificate]) -> float:
     """The first expiry among the leaf and its issuers; other certificates are ignored."""
     ends, last = chain[0].ends, chain[0]
     for _ in chain:
-        issuer = next((one for one in chain[1:] if one.subject == last.issuer and one is not last), None)
+        issuer = next(
+            (
+                certificate
+                for certificate in chain[1:]
+                if certificate.subject == last.issuer and certificate is not last
+            ),
+            None,
+        )
         if issuer is None or issuer.subject == issuer.issuer:
             break
         ends, last = min(ends, issuer.ends), issuer

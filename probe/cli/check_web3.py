@@ -58,24 +58,27 @@ def add(types: Any, common: argparse.ArgumentParser) -> None:
 
 def rows(outcome: Outcome) -> Iterator[str]:
     """The findings, one line each."""
-    for one in outcome.found:
-        told = _told(one)
-        if one.found is Findings.LOG:
+    for finding in outcome.found:
+        told = _told(finding)
+        if finding.found is Findings.LOG:
             where = f"block {told.get('blockNumber')}"
             yield f"  {told.get('name', '')!s:<20}{where:<16}{orjson.dumps(told.get('args')).decode()}"
-        elif one.found in {Findings.RAISED, Findings.RECOVERED}:
-            state = "CROSSED" if one.found is Findings.RAISED else "ok"
-            yield f"  {one.key:<20}{state:<10}{told.get('message', '')}"
+        elif finding.found in {Findings.RAISED, Findings.RECOVERED}:
+            state = "CROSSED" if finding.found is Findings.RAISED else "ok"
+            yield f"  {finding.key:<20}{state:<10}{told.get('message', '')}"
 
 
 def found(outcome: Outcome) -> list[dict[str, Any]]:
     """The findings as JSON."""
-    return [{"found": one.found.name.lower(), "key": one.key, **_told(one)} for one in outcome.found]
+    return [
+        {"found": finding.found.name.lower(), "key": finding.key, **_told(finding)}
+        for finding in outcome.found
+    ]
 
 
 def crossed(outcome: Outcome) -> bool:
     """Whether a threshold is crossed."""
-    return any(one.found is Findings.RAISED for one in outcome.found)
+    return any(finding.found is Findings.RAISED for finding in outcome.found)
 
 
 def rewound(state: bytes, blocks: int) -> bytes:
@@ -139,8 +142,8 @@ def _demand(config: Mapping[str, Any]) -> None:
         raise ValueError("rpcUrl is empty: name a node with --rpc-url")
 
 
-def _told(one: Finding) -> dict[str, Any]:
-    told: dict[str, Any] = orjson.loads(one.data)
+def _told(finding: Finding) -> dict[str, Any]:
+    told: dict[str, Any] = orjson.loads(finding.data)
     return told
 
 

@@ -64,13 +64,13 @@ def load(home: Path) -> Credentials | None:
         if passport is not None:
             leaf, *bundle = certificates.split(stored)
             return Credentials(key, leaf, b"".join(bundle), passport)
-        found = _checked(key, stored)
+        credentials = _checked(key, stored)
     except (OSError, ValueError) as error:
         raise CannotStart(
             f"{home / _CERTIFICATE} cannot be used: {error}; remove it to join with a new token"
         ) from error
-    _save_passport(home, found, stored)
-    return found
+    _save_passport(home, credentials, stored)
+    return credentials
 
 
 def _checked(key: bytes, stored: bytes) -> Credentials:

@@ -49,7 +49,7 @@ def order(wire: probe_pb2.Assignment) -> Order:
 
 
 def answer(number: int, ran: Ran) -> probe_pb2.Answer:
-    found = ran.outcome.found
+    findings = ran.outcome.found
     return probe_pb2.Answer(
         id=number,
         outcome=ran.outcome.status,
@@ -57,5 +57,5 @@ def answer(number: int, ran: Ran) -> probe_pb2.Answer:
         code=ran.outcome.code,
         error=clean(ran.outcome.error),
         phases=pack(ran.outcome.phases, days_left(ran.outcome, time.time())),
-        found=encode_findings(found) if found and bounded(found) else None,
+        found=encode_findings(findings) if findings and bounded(findings) else None,
     )

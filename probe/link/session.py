@@ -117,8 +117,8 @@ class Session:
                 self._complain(collector, error.code(), error.details() or "")
                 refused = error.code() in FINAL
             except TimeoutError as error:
-                said = str(error) or "no welcome in time"
-                self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, said)
+                text = str(error) or "no welcome in time"
+                self._complain(collector, grpc.StatusCode.DEADLINE_EXCEEDED, text)
             await self._rest(pace.wait_s(refused=refused, lasted_s=time.monotonic() - began), shown)
             if self._stopping.is_set():
                 return

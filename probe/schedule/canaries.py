@@ -58,15 +58,15 @@ def finder(texts: Sequence[str] | None) -> Callable[[], list[Canary]]:
 
 def given(texts: Sequence[str]) -> list[Canary]:
     """Parse addresses, or hosts with ports; ``none`` means no canaries."""
-    found = []
+    canaries = []
     for text in texts:
         if text == NO_CANARY:
             return []
         try:
-            found.append(Canary("machine", str(ipaddress.ip_address(text))))
+            canaries.append(Canary("machine", str(ipaddress.ip_address(text))))
         except ValueError:
-            found.append(Canary("port", *address(text)))
-    return found
+            canaries.append(Canary("port", *address(text)))
+    return canaries
 
 
 def usual(root: Path = Path("/")) -> list[Canary]:
@@ -93,8 +93,8 @@ async def ask(canary: Canary, net: Net) -> bool:
     except TimeoutError:
         return False
     finally:
-        for one in tries:
-            one.cancel()
+        for task in tries:
+            task.cancel()
         await asyncio.gather(*tries, return_exceptions=True)
     return True
 

@@ -127,7 +127,7 @@ class _Open:
             self.bytes += seen.size
         if outcome.found and fits:
             self.found[len(self.results)] = outcome.found
-            self.bytes += sum(len(one.key) + len(one.data) for one in outcome.found)
+            self.bytes += sum(len(finding.key) + len(finding.data) for finding in outcome.found)
         error = self._error(outcome.error) if outcome.error else 0
         self.results.append((assigned, run, ran, error))
         self.bytes += _RESULT_BYTES

@@ -41,8 +41,8 @@ def missed_in(data: bytes) -> dict[int, Missed]:
 
 def join(into: MutableMapping[int, Missed], more: Mapping[int, Missed]) -> None:
     """Merge *more* into *into*, by assignment."""
-    for number, one in more.items():
-        into[number] = one.joined(into[number]) if number in into else one
+    for number, missed in more.items():
+        into[number] = missed.joined(into[number]) if number in into else missed
 
 
 def owe(owed: dict[int, Missed], more: Mapping[int, Missed]) -> None:

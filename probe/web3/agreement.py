@@ -16,9 +16,9 @@ def agreed(seen: Sequence[Step[T]], quorum: int) -> Step[T] | None:
     return None
 
 
-def _goes_with(other: Step[T], one: Step[T]) -> bool:
-    count = len(one.logs)
-    farther = all((log.block, log.index) >= one.at for log in other.logs[count:])
-    settled = one.gone is None or other.gone == one.gone
-    settled = settled and (one.again is None or one.again.begins(other.again))
-    return other.at >= one.at and other.logs[:count] == one.logs and farther and settled
+def _goes_with(other: Step[T], step: Step[T]) -> bool:
+    count = len(step.logs)
+    farther = all((log.block, log.index) >= step.at for log in other.logs[count:])
+    settled = step.gone is None or other.gone == step.gone
+    settled = settled and (step.again is None or step.again.begins(other.again))
+    return other.at >= step.at and other.logs[:count] == step.logs and farther and settled

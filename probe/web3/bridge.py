@@ -55,8 +55,8 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
         for end, seen in ((here, locked), (there, minted)):
             if seen.step is not None:
                 measured += lag.measured(seen.step, standing.raised, f"{end.name}_")
-        state, found = standing.settle(measured, more if follows else {}, _unjudged(kind))
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+        state, findings = standing.settle(measured, more if follows else {}, _unjudged(kind))
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=findings)
 
     return check
 
@@ -102,8 +102,8 @@ def _followed(
 
 def _rounded(messages: Sequence[BridgeMessage], digits: int) -> list[BridgeMessage]:
     """Amounts without the last *digits*, which the other side cannot represent and never mints."""
-    short = [replace(one, id=f"{one.amount // 10**digits:x}") for one in messages]
-    return [one for one in short if one.amount]
+    short = [replace(message, id=f"{message.amount // 10**digits:x}") for message in messages]
+    return [message for message in short if message.amount]
 
 
 def _firm(cursor: Cursor | None) -> int:
@@ -121,14 +121,14 @@ def _judged(
     if minted.whole:
         measured.append(_delay(kind.max_delay_seconds, under_way, locked.at))
     if minted.whole and locked.whole:
-        moving = 0 if kind.deposit_event else sum(one.amount for one in under_way)
+        moving = 0 if kind.deposit_event else sum(message.amount for message in under_way)
         coarse = min(locked.decimals, minted.decimals)
         measured.append(_imbalance(most, locked, minted, in_units(moving, coarse)))
     return measured
 
 
 def _delay(most_s: int, under_way: Sequence[BridgeMessage], now: int) -> Measured:
-    age = max((now - one.at for one in under_way), default=0)
+    age = max((now - message.at for message in under_way), default=0)
     text = f"messages under way: {len(under_way)}"
     if under_way:
         text += f", the oldest sent {age} s ago, {most_s} s are allowed"

@@ -166,9 +166,9 @@ def _by_id(event: AbiEvent, log: Log) -> str:
 
 async def _dated(view: ChainView, messages: Sequence[BridgeMessage]) -> tuple[BridgeMessage, ...]:
     """The messages with their blocks' times. Raises NodeFault for blocks that the node lacks."""
-    numbers = sorted({one.block for one in messages})
+    numbers = sorted({message.block for message in messages})
     at = await patiently(view, partial(_times, view, numbers))
-    return tuple(replace(one, at=at[one.block]) for one in messages)
+    return tuple(replace(message, at=at[message.block]) for message in messages)
 
 
 async def _times(view: ChainView, numbers: Sequence[int]) -> dict[int, int]:

@@ -67,12 +67,12 @@ class CheckpointState:
         """
         now = time.monotonic()
         whole = self._told is None or now - self._told >= _AGAIN_S
-        raised, found = compare(self.raised, measured, unjudged, whole=whole)
+        raised, findings = compare(self.raised, measured, unjudged, whole=whole)
         state = orjson.dumps({"about": self._about, "raised": sorted(raised), "more": more or {}})
         if whole:
             self._told = now
         news = whole or state != self._kept.state or self._kept.heeded is not None
-        return (state if news else None), found
+        return (state if news else None), findings
 
 
 def changed(state: bytes, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:

@@ -59,11 +59,11 @@ class Coins:
         numbers = await self._changed(view, start, last) if start <= last else []
         if len(numbers) > _MOST_BLOCKS and first < last:
             raise TooLarge("a wallet that moves in nearly every block")
-        found: list[PlaceFinding] = []
+        findings: list[PlaceFinding] = []
         for at in range(0, len(numbers), _WHOLE_AT_ONCE):
-            found += await self._large(view, numbers[at : at + _WHOLE_AT_ONCE])
+            findings += await self._large(view, numbers[at : at + _WHOLE_AT_ONCE])
         self.missed += min(start, last + 1) - first
-        return found
+        return findings
 
     async def _first_known(self, view: ChainView, first: int) -> int:
         """*first*, or the first later block whose previous state the node has."""
@@ -94,7 +94,7 @@ class Coins:
             blocks = [hex(number) for number in numbers[at : at + _AT_ONCE]]
             methods = ("eth_getBalance", "eth_getTransactionCount")
             said = await view.ask(
-                *(Call(method, [self._terms.wallet, one]) for one in blocks for method in methods)
+                *(Call(method, [self._terms.wallet, block]) for block in blocks for method in methods)
             )
             for which, one in enumerate(said):
                 if isinstance(one, Refusal):
@@ -106,16 +106,20 @@ class Coins:
     async def _large(self, view: ChainView, numbers: Sequence[int]) -> list[PlaceFinding]:
         whole = await view.ask(*(Call("eth_getBlockByNumber", [hex(number), True]) for number in numbers))
         moved = [
-            one
+            finding
             for number, answer in zip(numbers, whole, strict=True)
-            for one in await self._of(view, number, answer)
+            for finding in await self._of(view, number, answer)
         ]
         if not moved:
             return []
         receipts = await view.ask(
-            *(Call("eth_getTransactionReceipt", [_hash(one.finding.key)]) for one in moved)
+            *(Call("eth_getTransactionReceipt", [_hash(finding.finding.key)]) for finding in moved)
         )
-        return [one for one, receipt in zip(moved, receipts, strict=True) if _succeeded(view, one, receipt)]
+        return [
+            finding
+            for finding, receipt in zip(moved, receipts, strict=True)
+            if _succeeded(view, finding, receipt)
+        ]
 
     async def _of(self, view: ChainView, number: int, answer: Any) -> list[PlaceFinding]:
         """The large transfers of a block, including failed ones."""
@@ -124,7 +128,7 @@ class Coins:
         transactions = answer.get("transactions")
         if not isinstance(transactions, list):
             raise NodeFault(f"{what}: answers no block {number}")
-        found = []
+        findings = []
         async for at, one in fairly(enumerate(transactions)):
             if not isinstance(one, dict):
                 raise NodeFault(f"{what}: answers no transactions")
@@ -137,21 +141,21 @@ class Coins:
                     transfer_args(sender, receiver, value),
                     self._terms.alert(sender, receiver, value),
                 )
-                told = coin_finding(hash_, number, whole.hash, args, alert)
+                finding = coin_finding(hash_, number, whole.hash, args, alert)
                 net = self._terms.net(sender, receiver, value)
-                found.append(PlaceFinding(number, whole.hash, at, told, net))
-        return found
+                findings.append(PlaceFinding(number, whole.hash, at, finding, net))
+        return findings
 
 
 def _hash(key: str) -> str:
     return key.partition(":")[0]
 
 
-def _succeeded(view: ChainView, one: PlaceFinding, answer: Any) -> bool:
+def _succeeded(view: ChainView, finding: PlaceFinding, answer: Any) -> bool:
     """Whether it succeeded: a failed one moves nothing. Raises NodeFault for a wrong or missing receipt."""
     receipt = result(answer, "eth_getTransactionReceipt")
     if receipt is None:
-        raise absent(view, one.block, f"has no receipt of a transaction of block {one.block}")
-    if not isinstance(receipt, dict) or str(receipt.get("blockHash")).lower() != one.block_hash:
+        raise absent(view, finding.block, f"has no receipt of a transaction of block {finding.block}")
+    if not isinstance(receipt, dict) or str(receipt.get("blockHash")).lower() != finding.block_hash:
         raise NodeFault("eth_getTransactionReceipt: answers no receipt of a transaction of its block")
     return receipt.get("status") in (None, "0x1")

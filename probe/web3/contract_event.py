@@ -58,7 +58,9 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     event = event_of(kind.abi, kind.event_name)
     wished = sought(event, kind.filters)
     filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}
-    wanted = _Wanted(event, _ours(event, wished), [keccak(one.encode()) for one in others(kind.abi, event)])
+    wanted = _Wanted(
+        event, _ours(event, wished), [keccak(other.encode()) for other in others(kind.abi, event)]
+    )
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
     reader, anew = Reader(_told(wanted, filter_), confirmations), RestartedChain()
     standing = CheckpointState(
@@ -76,9 +78,9 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
         step = await pool.read(net, spent, Limit.until(deadline), look, agreed)
         why = lag.fault(step, standing.more.get("late"))
         more = {"cursor": step.cursor.plain(), "late": step.late_s, **line.after(step).plain()}
-        state, found = standing.settle(lag.measured(step, standing.raised), more)
-        found = [*(one.finding for one in step.logs), *step.retractions, *found]
-        return lag.came_to(spent, why, state, found)
+        state, findings = standing.settle(lag.measured(step, standing.raised), more)
+        findings = [*(finding.finding for finding in step.logs), *step.retractions, *findings]
+        return lag.came_to(spent, why, state, findings)
 
     return check
 
@@ -87,12 +89,12 @@ def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
     read = by_filters([filter_])
 
     async def source(view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:
-        found = []
+        findings = []
         async for log in fairly(await read(view, first, last)):
-            one = wanted.finding(log)
-            if one is not None:
-                found.append(PlaceFinding(log.block, log.block_hash, log.index, one))
-        return found
+            finding = wanted.finding(log)
+            if finding is not None:
+                findings.append(PlaceFinding(log.block, log.block_hash, log.index, finding))
+        return findings
 
     return source
 

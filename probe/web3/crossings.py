@@ -58,18 +58,18 @@ def compare(
     A raised alert that is no longer measured, because its threshold was removed, recovers; an *unjudged* one
     stays as it was.
     """
-    after, found = set[str](), list[Finding]()
+    after, findings = set[str](), list[Finding]()
     for one in measured:
         was = one.key in before
         now = one.crossed or (was and not one.recovered)
         if now:
             after.add(one.key)
         if whole or now != was:
-            found.append(Finding(Findings.RAISED if now else Findings.RECOVERED, one.key, _data(one)))
+            findings.append(Finding(Findings.RAISED if now else Findings.RECOVERED, one.key, _data(one)))
     known = {one.key for one in measured}
     left = before - known
-    found += [Finding(Findings.RECOVERED, key, b"{}") for key in sorted(left.difference(unjudged))]
-    return frozenset(after | left.intersection(unjudged)), found
+    findings += [Finding(Findings.RECOVERED, key, b"{}") for key in sorted(left.difference(unjudged))]
+    return frozenset(after | left.intersection(unjudged)), findings
 
 
 def plain(number: Decimal) -> str:

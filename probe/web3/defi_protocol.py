@@ -86,8 +86,8 @@ def prepare(kind: DefiProtocol, kept: Kept) -> Check:
         if seen.paused is not None:
             measured.append(_pause(paused=seen.paused))
         unjudged = ("price_deviation",) if kind.max_price_deviation_percent is not None else ()
-        state, found = standing.settle(measured, past.plain(), unjudged)
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+        state, findings = standing.settle(measured, past.plain(), unjudged)
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=findings)
 
     return check
 

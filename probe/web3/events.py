@@ -74,7 +74,10 @@ def finding(
 
 def raw(log: Log) -> dict[str, Any]:
     """Raw data in place of arguments that cannot be decoded."""
-    return {"topics": ["0x" + one.hex() for one in log.topics], "data": "0x" + log.data[:_MOST_BYTES].hex()}
+    return {
+        "topics": ["0x" + topic.hex() for topic in log.topics],
+        "data": "0x" + log.data[:_MOST_BYTES].hex(),
+    }
 
 
 def topic_of(param: Param, plain: str) -> str:

@@ -43,7 +43,7 @@ def fault(step: Step[Any], before_s: Any) -> str:
     )
 
 
-def came_to(spent: Spent, fault: str, state: bytes | None, found: Sequence[Finding]) -> Outcome:
+def came_to(spent: Spent, fault: str, state: bytes | None, findings: Sequence[Finding]) -> Outcome:
     """The outcome; findings count even if the current state of the chain is unknown."""
     return Outcome(
         Status.UNKNOWN if fault else Status.UP,
@@ -51,5 +51,5 @@ def came_to(spent: Spent, fault: str, state: bytes | None, found: Sequence[Findi
         phases=spent.phases(),
         address=spent.address,
         state=state,
-        found=found,
+        found=findings,
     )

@@ -98,7 +98,7 @@ def _log(entry: Any) -> Log:
         raise NodeFault(f"{_METHOD}: answers a log at no place in its block")
     return Log(
         str(entry.get("address")).lower(),
-        tuple(bytes.fromhex(hash32(one, _METHOD)[2:]) for one in topics),
+        tuple(bytes.fromhex(hash32(topic, _METHOD)[2:]) for topic in topics),
         data(entry.get("data"), _METHOD),
         quantity(entry.get("blockNumber"), _METHOD),
         hash32(entry.get("blockHash"), _METHOD),

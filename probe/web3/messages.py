@@ -58,8 +58,8 @@ class MessageBook:
     def plain(self) -> dict[str, Any]:
         """The book as stored in the checkpoint."""
         return {
-            "sent": [one.plain() for one in self.sent],
-            "delivered": [one.plain() for one in self.delivered],
+            "sent": [message.plain() for message in self.sent],
+            "delivered": [message.plain() for message in self.delivered],
         }
 
 
@@ -69,13 +69,16 @@ def merged(
     """*have* and *new*, without messages in blocks that are *gone*."""
     stand = {number: hash_[:_HASH] for number, hash_ in gone.hashes} if gone else {}
     kept = {
-        (one.block, one.index): one
-        for one in have
+        (message.block, message.index): message
+        for message in have
         if gone is None
-        or not gone.first <= one.block <= gone.last
-        or stand.get(one.block) == one.block_hash[:_HASH]
+        or not gone.first <= message.block <= gone.last
+        or stand.get(message.block) == message.block_hash[:_HASH]
     }
-    kept |= {(one.block, one.index): replace(one, block_hash=one.block_hash[:_HASH]) for one in new}
+    kept |= {
+        (message.block, message.index): replace(message, block_hash=message.block_hash[:_HASH])
+        for message in new
+    }
     return tuple(kept[place] for place in sorted(kept))
 
 
@@ -84,17 +87,17 @@ def matched(
 ) -> tuple[list[tuple[BridgeMessage, BridgeMessage]], list[BridgeMessage], list[BridgeMessage]]:
     """Pairs of sent and delivered messages; those in transit; and deliveries without a sent message."""
     waiting: defaultdict[str, deque[BridgeMessage]] = defaultdict(deque)
-    for one in book.sent:
-        waiting[one.id].append(one)
+    for message in book.sent:
+        waiting[message.id].append(message)
     pairs, early = [], []
-    for one in book.delivered:
-        queue = waiting[one.id]
-        if queue and queue[0].at <= one.at + _SKEW_S:
-            pairs.append((queue.popleft(), one))
+    for message in book.delivered:
+        queue = waiting[message.id]
+        if queue and queue[0].at <= message.at + _SKEW_S:
+            pairs.append((queue.popleft(), message))
         else:
-            early.append(one)
-    left = {(one.block, one.index) for queue in waiting.values() for one in queue}
-    return pairs, [one for one in book.sent if (one.block, one.index) in left], early
+            early.append(message)
+    left = {(message.block, message.index) for queue in waiting.values() for message in queue}
+    return pairs, [message for message in book.sent if (message.block, message.index) in left], early
 
 
 def settled(book: MessageBook, final: tuple[int, int], since: int) -> MessageBook:
@@ -106,13 +109,13 @@ def settled(book: MessageBook, final: tuple[int, int], since: int) -> MessageBoo
     loose = [pair for pair in pairs if pair[0].block >= final[0] or pair[1].block >= final[1]]
     room = max(MOST_KEPT - max(len(open_), len(early[-_MOST_EARLY:])), 0)
     loose = loose[len(loose) - min(len(loose), room) :]
-    sent = [*(one for one in open_ if one.at >= since), *(pair[0] for pair in loose)]
+    sent = [*(message for message in open_ if message.at >= since), *(pair[0] for pair in loose)]
     delivered = [*early[-_MOST_EARLY:], *(pair[1] for pair in loose)]
     return MessageBook(tuple(sorted(sent, key=_place)), tuple(sorted(delivered, key=_place)))
 
 
-def _place(one: BridgeMessage) -> tuple[int, int]:
-    return one.block, one.index
+def _place(message: BridgeMessage) -> tuple[int, int]:
+    return message.block, message.index
 
 
 def _messages(said: Any) -> tuple[BridgeMessage, ...]:

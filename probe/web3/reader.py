@@ -274,12 +274,14 @@ def _over(before: Cursor, begun: Cursor) -> tuple[int, int] | None:
     return (first, last) if begun is not before and first <= last else None
 
 
-async def _proven(view: ChainView, cursor: Cursor, found: Sequence[Placed], firm: tuple[int, str]) -> Cursor:
+async def _proven(
+    view: ChainView, cursor: Cursor, placeds: Sequence[Placed], firm: tuple[int, str]
+) -> Cursor:
     """Add the hashes of the blocks up to *cursor*. Raises NodeFault if they are not on one branch."""
     last, known = cursor.next - 1, dict(cursor.known)
     # The hash of a partly read block is stored, too, so that its rest comes from the same block.
     begun = {cursor.next: known.pop(cursor.next)} if cursor.next in known else {}
-    seen = {(one.block, one.block_hash) for one in found}
+    seen = {(placed.block, placed.block_hash) for placed in placeds}
     seen |= {*begun.items(), firm}
     newest = max(known, default=-1)
     marks = [last - back for back in _MARKS if last - back > newest]

@@ -194,8 +194,8 @@ class Node:
         if error is None:
             return None
         code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (0, error)
-        said = " ".join(message[:_MOST_SEEN].split()) if isinstance(message, str) else ""
-        shown = redacted(Evidence(body=said), self._secrets).body
+        text = " ".join(message[:_MOST_SEEN].split()) if isinstance(message, str) else ""
+        shown = redacted(Evidence(body=text), self._secrets).body
         return Refusal(code if isinstance(code, int) else 0, shown[:_MOST_WORDS])
 
 

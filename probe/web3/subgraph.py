@@ -59,9 +59,9 @@ def prepare(kind: Subgraph, kept: Kept) -> Check:
             raise TargetError("subgraph: it has indexing errors", code=reply.code, spent=spent)
         head = await pool.read(net, Spent(), limit, _head)
         measured = _measured(max(head - meta.block, 0), kind.max_blocks_behind)
-        state, found = standing.settle([measured])
+        state, findings = standing.settle([measured])
         return Outcome(
-            Status.UP, reply.code, phases=spent.phases(), state=state, address=spent.address, found=found
+            Status.UP, reply.code, phases=spent.phases(), state=state, address=spent.address, found=findings
         )
 
     return check
@@ -124,5 +124,5 @@ def _at(value: Any, *names: str) -> Any:
 def _first(errors: Any, secrets: Sequence[str]) -> str:
     """The first error's text, from a foreign server, on one line."""
     message = _at(errors[0], "message") if isinstance(errors, list) else None
-    said = " ".join(message[:_MOST_SEEN].split()) if isinstance(message, str) else ""
-    return redacted(Evidence(body=said), secrets).body[:_MOST_WORDS] or "answers an error"
+    text = " ".join(message[:_MOST_SEEN].split()) if isinstance(message, str) else ""
+    return redacted(Evidence(body=text), secrets).body[:_MOST_WORDS] or "answers an error"

@@ -26,7 +26,7 @@ def watching(
     async def check(net: Net, deadline: float) -> Outcome:
         spent = Spent()
         seen = await pool.read(net, spent, Limit.until(deadline), look, settle)
-        state, found = standing.settle(measured(seen))
-        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=found)
+        state, findings = standing.settle(measured(seen))
+        return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=findings)
 
     return check

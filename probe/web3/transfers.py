@@ -75,14 +75,14 @@ def of_token(token: str, terms: Terms) -> Source[PlaceFinding]:
     )
 
     async def source(view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:
-        found = []
+        findings = []
         async for log in fairly(await read(view, first, last)):
             sender, receiver, value = _transfer(log)
             if terms.large(sender, receiver, value):
-                told = _token_finding(log, terms, sender, receiver, value)
+                finding = _token_finding(log, terms, sender, receiver, value)
                 net = terms.net(sender, receiver, value)
-                found.append(PlaceFinding(log.block, log.block_hash, log.index, told, net))
-        return found
+                findings.append(PlaceFinding(log.block, log.block_hash, log.index, finding, net))
+        return findings
 
     return source
 

@@ -100,6 +100,6 @@ def is_paused(said: Any) -> bool:
 def missing(answer: Any) -> bool:
     """Whether the contract lacks such a function, or does not exist, according to any kind of node."""
     if isinstance(answer, Refusal):
-        said = answer.message.lower()
-        return answer.code == _REVERTED or any(word in said for word in _BROKEN)
+        text = answer.message.lower()
+        return answer.code == _REVERTED or any(word in text for word in _BROKEN)
     return bool(answer == "0x")

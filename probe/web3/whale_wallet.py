@@ -79,9 +79,9 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
         kept_too |= {"cursor": seen.step.cursor.plain(), "late": seen.step.late_s}
         kept_too |= line.after(seen.step).plain()
         late = lag.measured(seen.step, standing.raised)
-        state, found = standing.settle([*_measured(seen, net_change), *late], kept_too)
-        found = [*(one.finding for one in seen.step.logs), *seen.step.retractions, *found]
-        return lag.came_to(spent, why, state, found)
+        state, findings = standing.settle([*_measured(seen, net_change), *late], kept_too)
+        findings = [*(finding.finding for finding in seen.step.logs), *seen.step.retractions, *findings]
+        return lag.came_to(spent, why, state, findings)
 
     return check
 
@@ -99,8 +99,8 @@ async def _balance(view: ChainView, step: Step[PlaceFinding], wallet: str, token
 def _settled(seen: Sequence[_WalletBalance], quorum: int) -> _WalletBalance | None:
     """The view that they share; else the progress that a quorum shares, without the balance."""
     same = alike(seen, quorum)
-    step = agreed([one.step for one in seen], quorum) if same is None else None
-    return same or next((replace(one, balance=None) for one in seen if one.step is step), None)
+    step = agreed([balance.step for balance in seen], quorum) if same is None else None
+    return same or next((replace(balance, balance=None) for balance in seen if balance.step is step), None)
 
 
 def _change(seen: _WalletBalance, more: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -109,7 +109,7 @@ def _change(seen: _WalletBalance, more: dict[str, Any]) -> tuple[int, dict[str, 
     After a fork, the previous balance is useless: the comparison restarts.
     """
     base, told = _kept(more)
-    told += sum(one.net for one in seen.step.logs)
+    told += sum(finding.net for finding in seen.step.logs)
     if seen.balance is None:
         return 0, {"base": more.get("base"), "told": str(told)}
     change = 0 if base is None or seen.step.gone is not None else seen.balance - base - told

@@ -78,11 +78,11 @@ def status_ranges(spec: "int | str | list[int | str] | None") -> tuple[tuple[int
         return ((200, 299),)
     if isinstance(spec, list):
         return tuple(pair for part in spec for pair in status_ranges(part))
-    found = _RANGE.fullmatch(str(spec).strip())
-    if found is None:
+    match = _RANGE.fullmatch(str(spec).strip())
+    if match is None:
         msg = f"not a status or a range of them: {spec!r}"
         raise ValueError(msg)
-    first, last = int(found[1]), int(found[2] or found[1])
+    first, last = int(match[1]), int(match[2] or match[1])
     if first > last:
         msg = f"a range that ends before it starts: {spec!r}"
         raise ValueError(msg)

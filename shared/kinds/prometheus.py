@@ -44,18 +44,18 @@ def parse_matcher(text: str) -> tuple[str, str]:
 
     Raises ValueError for anything else.
     """
-    found = _MATCHER.fullmatch(text)
-    if found is None or len(found["name"]) > _MAX_TEXT:
+    match = _MATCHER.fullmatch(text)
+    if match is None or len(match["name"]) > _MAX_TEXT:
         msg = f"no matcher: {text!r}"
         raise ValueError(msg)
-    if found["op"] is None:
-        return found["name"], _PRESENT
-    quoted = found["quoted"]
-    value = _ESCAPED.sub(_unescaped, quoted) if quoted is not None else found["bare"]
-    if found["op"] != "=":
-        return found["name"], found["op"] + value
+    if match["op"] is None:
+        return match["name"], _PRESENT
+    quoted = match["quoted"]
+    value = _ESCAPED.sub(_unescaped, quoted) if quoted is not None else match["bare"]
+    if match["op"] != "=":
+        return match["name"], match["op"] + value
     # A value that starts like an operator can only be expressed as a pattern.
-    return found["name"], f"=~{re.escape(value)}" if value.startswith(_OPERATORS) else value
+    return match["name"], f"=~{re.escape(value)}" if value.startswith(_OPERATORS) else value
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -125,7 +125,7 @@ def decode(data: bytes) -> Batch:
         wire = probe_pb2.Batch.FromString(data)
     except DecodeError as error:
         raise BadBatch("not a batch") from error
-    _demand(sum(len(one.finding) for one in wire.found.values()) <= MAX_FOUND, "too many findings")
+    _demand(sum(len(findings.finding) for findings in wire.found.values()) <= MAX_FOUND, "too many findings")
     # Slicing a packed field creates a list in C.
     batch = Batch(
         incarnation=signed(wire.incarnation),
@@ -148,7 +148,7 @@ def decode(data: bytes) -> Batch:
         errors=wire.errors[:],
         state=dict(wire.state),
         evidence={index: _decode_evidence(seen) for index, seen in wire.evidence.items()},
-        found={index: decode_findings(found) for index, found in wire.found.items()},
+        found={index: decode_findings(findings) for index, findings in wire.found.items()},
         gap=Gap(wire.gap.results, wire.gap.reason) if wire.HasField("gap") else None,
     )
     _check_header(batch)
@@ -220,14 +220,16 @@ def _decode_evidence(wire: probe_pb2.Evidence) -> Evidence:
 def encode_findings(findings: Sequence[Finding]) -> probe_pb2.Findings:
     """The inverse of `decode_findings`."""
     return probe_pb2.Findings(
-        finding=[probe_pb2.Finding(found=one.found, key=one.key, data=one.data) for one in findings]
+        finding=[
+            probe_pb2.Finding(found=finding.found, key=finding.key, data=finding.data) for finding in findings
+        ]
     )
 
 
 def decode_findings(wire: probe_pb2.Findings) -> Sequence[Finding]:
     """Decode findings, without checking their number. Raises BadBatch for an unknown kind."""
-    _demand(all(one.found in _FOUND for one in wire.finding), "finding of an unknown kind")
-    return tuple(Finding(Findings(one.found), one.key, one.data) for one in wire.finding)
+    _demand(all(finding.found in _FOUND for finding in wire.finding), "finding of an unknown kind")
+    return tuple(Finding(Findings(finding.found), finding.key, finding.data) for finding in wire.finding)
 
 
 def _is_evidence(seen: Evidence) -> bool:

@@ -85,8 +85,10 @@ class Idp:
             "email_verified": True,
             **self.claims,
         }
-        said = {name: value for name, value in claims.items() if value is not None}
-        return web.json_response({"access_token": "at", "token_type": "Bearer", "id_token": self.sign(said)})
+        answer = {name: value for name, value in claims.items() if value is not None}
+        return web.json_response(
+            {"access_token": "at", "token_type": "Bearer", "id_token": self.sign(answer)}
+        )
 
     def sign(self, claims: dict[str, Any]) -> str:
         if self.algorithm == "none":

@@ -160,7 +160,7 @@ def _proportional_mb(served: api.Served) -> float:
     server = psutil.Process(served.db.get_server_pid()).parent()
     assert server is not None
     everyone = [psutil.Process(served.pid), server, *server.children(recursive=True)]
-    return sum(float(one.memory_full_info().pss) for one in everyone) / 1e6
+    return sum(float(process.memory_full_info().pss) for process in everyone) / 1e6
 
 
 if __name__ == "__main__":

@@ -140,9 +140,9 @@ async def _starts(world: World) -> tuple[float, float]:
 
 
 def _number(text: str, pattern: str) -> str:
-    found = re.search(pattern, text)
-    assert found, pattern
-    return found[1]
+    match = re.search(pattern, text)
+    assert match, pattern
+    return match[1]
 
 
 # --- the attacks -------------------------------------------------------------------------------------------
@@ -291,13 +291,13 @@ def _team(product: Product) -> str:
     """The token of another team's admin."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     command = [sys.executable, "-m", "shared.command", "team", "create", "Other", "--plan", "enterprise"]
-    told = subprocess.run(
+    text = subprocess.run(
         [*command, "--data-dir", str(product.data_dir)],
         env=environment, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    found = re.search(r"\b[a-z]+_[A-Za-z0-9]{20,}\b", told)
-    assert found, told
-    return found[0]
+    match = re.search(r"\b[a-z]+_[A-Za-z0-9]{20,}\b", text)
+    assert match, text
+    return match[0]
 
 
 @contextlib.contextmanager

@@ -63,7 +63,9 @@ async def _measure() -> tuple[float, float]:
         before = collector.memory_info().rss
         for first in range(0, len(mine), AT_ONCE):
             part = mine[first : first + AT_ONCE]
-            await asyncio.gather(*(stack.enter_async_context(_idle(port, one)) for one in part))
+            await asyncio.gather(
+                *(stack.enter_async_context(_idle(port, credentials)) for credentials in part)
+            )
         await asyncio.sleep(VITALS_S)
         spent, began = _cpu_s(collector), time.monotonic()
         await asyncio.sleep(WATCHED_S)

@@ -116,9 +116,9 @@ async def _admitted(
     async with db.connection() as tx:
         team_id = await tx.fetchval("SELECT team_id FROM teams LIMIT 1")
     means = ServiceContext(db, keyring, Signals(db), 1)
-    told = await creation.create(means, team_id, {"name": "metrics", **body}, utc_now())
+    monitor = await creation.create(means, team_id, {"name": "metrics", **body}, utc_now())
     async with db.connection() as tx:
-        row = await table.get(tx, team_id, told.monitor.id)
+        row = await table.get(tx, team_id, monitor.monitor.id)
     assert row is not None
     token = str(whole_config(keyring, row)["authToken"])
     return await receiving.admit(row.id, token, str(body["type"]))

@@ -38,9 +38,9 @@ def _wrk(program: str, port: int) -> Iterator[Figure]:
     before = _children_s()
     flags = ["-t1", f"-c{AT_ONCE}", f"-d{SECONDS}s", "-H", "Connection: close"]
     command = [program, *flags, f"http://127.0.0.1:{port}/"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    requests = re.search(r"(\d+) requests in", told)
-    assert requests, told
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    requests = re.search(r"(\d+) requests in", text)
+    assert requests, text
     yield Figure("wrk, http", int(requests[1]) / (_children_s() - before), UNIT)
 
 

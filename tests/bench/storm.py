@@ -80,12 +80,12 @@ class Parts:
 def run() -> Iterator[Figure]:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
     for name, type_ in (("webhooks", "webhook"), ("chats by a rule", "slack")):
-        found = uvloop.run(_storm(type_))
-        yield Figure(f"storm, 5,000 to {name} are queued after", found.queued, "s", at_most=1)
-        yield Figure(f"storm, CPU until 5,000 to {name} are queued", found.cpu_queued, "s")
-        yield Figure(f"storm, first of 5,000 to {name}", found.first, "s", at_most=2)
-        yield Figure(f"storm, last of 5,000 to {name}", found.last, "s")
-        yield Figure(f"storm, CPU of 5,000 to {name}", found.cpu, "s")
+        storm = uvloop.run(_storm(type_))
+        yield Figure(f"storm, 5,000 to {name} are queued after", storm.queued, "s", at_most=1)
+        yield Figure(f"storm, CPU until 5,000 to {name} are queued", storm.cpu_queued, "s")
+        yield Figure(f"storm, first of 5,000 to {name}", storm.first, "s", at_most=2)
+        yield Figure(f"storm, last of 5,000 to {name}", storm.last, "s")
+        yield Figure(f"storm, CPU of 5,000 to {name}", storm.cpu, "s")
     late = uvloop.run(_beside_stalling())
     yield Figure(f"beside {STALLING} that stall, 99th percentile", _p99(late), "s", at_most=1)
 
@@ -167,8 +167,8 @@ async def _tell(db: Db, team: int, channels: Sequence[UUID], number: int) -> flo
     """An event for these channels; when it was committed."""
     payload = {"event": "alert.fired", "monitor": {"name": f"n={number};"}}
     async with db.transaction() as tx:
-        told = events.Event(team, ids.uuid7(), "alert.fired", payload, None, channels)
-        await events.append_all(tx, [told], utc_now())
+        event = events.Event(team, ids.uuid7(), "alert.fired", payload, None, channels)
+        await events.append_all(tx, [event], utc_now())
     return time.monotonic()
 
 
@@ -198,9 +198,9 @@ async def _at_work(db: Db) -> AsyncIterator[Parts]:
 
 
 def _number(body: bytes) -> int:
-    found = _NUMBER.search(body)
-    assert found is not None
-    return int(found[1])
+    match = _NUMBER.search(body)
+    assert match is not None
+    return int(match[1])
 
 
 def _p99(values: Sequence[float]) -> float:

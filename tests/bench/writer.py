@@ -64,7 +64,7 @@ async def writing(db: Db) -> AsyncIterator[tuple[Callable[[], Awaitable[float]],
         slots = asyncio.Semaphore(IN_FLIGHT)
         await asyncio.gather(*[_submit(writer, slots, batch) for batch in batches])
         spent = cpu_s(server) - before
-        return sum(len(one.batch.monitor) for one in batches) / spent
+        return sum(len(submission.batch.monitor) for submission in batches) / spent
 
     yield rate, server
     task.cancel()

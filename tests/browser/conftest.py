@@ -53,11 +53,11 @@ def chromium_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.wait(timeout=20)
 
 
-def _port(process: "subprocess.Popen[bytes]", told: Path) -> int:
+def _port(process: "subprocess.Popen[bytes]", path: Path) -> int:
     """What Chromium writes down once it listens."""
     deadline = time.monotonic() + _STARTS_WITHIN_S
     while True:
-        if told.exists() and (lines := told.read_text().splitlines()):
+        if path.exists() and (lines := path.read_text().splitlines()):
             return int(lines[0])
         assert process.poll() is None, "Chromium ended"
         assert time.monotonic() < deadline, "Chromium does not start"

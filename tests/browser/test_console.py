@@ -144,11 +144,11 @@ async def test_what_happens_is_on_an_open_page_at_once(console: Console, visitor
     visit = await signed_in(console, visitors)
     page = visit.page
     await expect(page.locator("[data-live]").first).to_be_visible()
-    async with page.expect_response(lambda answer: answer.request.headers.get("x-part") is not None) as told:
+    async with page.expect_response(lambda answer: answer.request.headers.get("x-part") is not None) as info:
         await console.api.post("/v1/incidents", {"title": "It smells of smoke"})
         console.api.features.following.bell.ring()
 
-    assert (await told.value).status == 200
+    assert (await info.value).status == 200
     assert visit.faults == []
 
 

@@ -50,7 +50,7 @@ async def test_a_crossed_threshold_is_on_the_open_page_without_a_reload(api: Api
         monitor_id = ids.read("mon", id_)
         assert monitor_id is not None
         async with api.context.db.transaction() as tx:
-            told = Event(api.team_id, monitor_id, "web3.alert", {"event": "web3.alert"})
-            await events.append_all(tx, [told], api.clock())
+            event = Event(api.team_id, monitor_id, "web3.alert", {"event": "web3.alert"})
+            await events.append_all(tx, [event], api.clock())
 
         await expect(visit.page.get_by_text("Transfer gas costs 9 gwei")).to_be_visible()

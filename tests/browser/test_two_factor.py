@@ -31,9 +31,9 @@ async def test_it_is_set_up_and_asked_for(
     await page.locator("a[href='/settings/account/two-factor']").click()
     await page.get_by_role("button", name="Set up").click()
     uri = await page.get_by_role("link", name="Open an app on this device").get_attribute("href")
-    found = re.search(r"secret=([A-Z2-7]+)", uri or "")
-    assert found is not None
-    secret = base64.b32decode(found[1])
+    match = re.search(r"secret=([A-Z2-7]+)", uri or "")
+    assert match is not None
+    secret = base64.b32decode(match[1])
     assert await page.get_by_role("img", name="QR code for your authenticator app").is_visible()
     faults += await visit.violations()
     assert not await visit.overflow_px()

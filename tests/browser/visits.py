@@ -94,7 +94,7 @@ class Visitors:
         page.on("request", lambda request: visit.requests.append(request.url))
         page.on("dialog", dismiss)
         page.on("pageerror", lambda error: visit.faults.append(str(error)))
-        page.on("console", lambda said: visit.faults.extend([said.text] * (said.type == "error")))
+        page.on("console", lambda message: visit.faults.extend([message.text] * (message.type == "error")))
         await page.goto(url)
         return visit
 

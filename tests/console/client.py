@@ -39,8 +39,8 @@ class Page:
 
     @property
     def csrf(self) -> str:
-        found = _CSRF.search(self.text)
-        return found[1] if found else ""
+        match = _CSRF.search(self.text)
+        return match[1] if match else ""
 
     @property
     def words(self) -> str:
@@ -102,7 +102,8 @@ class Console:
     @property
     def cookies(self) -> dict[str, str]:
         return {
-            name: one.value for name, one in self.session.cookie_jar.filter_cookies(URL(self.url)).items()
+            name: morsel.value
+            for name, morsel in self.session.cookie_jar.filter_cookies(URL(self.url)).items()
         }
 
 

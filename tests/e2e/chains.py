@@ -61,7 +61,7 @@ class Stage:
     def told(self, monitor: str) -> list[Any]:
         """What the hook received of it, in order, each event once: a delivery may be repeated."""
         known, found = set[str](), list[Any]()
-        for payload in (one.json for one in self.hook.received):
+        for payload in (received.json for received in self.hook.received):
             if payload.get("monitor", {}).get("id") == monitor and payload["id"] not in known:
                 known.add(payload["id"])
                 found.append(payload)
@@ -117,9 +117,9 @@ class Stage:
 
     def assert_signed(self) -> None:
         """Every delivery carries the HMAC of its very bytes."""
-        for one in self.hook.received:
-            wanted = hmac.digest(SIGNING.encode(), one.body, hashlib.sha256).hex()
-            assert one.headers["x-service-signature"] == wanted
+        for received in self.hook.received:
+            wanted = hmac.digest(SIGNING.encode(), received.body, hashlib.sha256).hex()
+            assert received.headers["x-service-signature"] == wanted
 
 
 def word(payload: Any) -> str:

@@ -41,14 +41,14 @@ class Row:
 
     def said(self) -> list[str]:
         """What the chat heard, each by its first word."""
-        return [word for one in self.chat.received for word in _SAID.findall(one.json["text"])]
+        return [word for received in self.chat.received for word in _SAID.findall(received.json["text"])]
 
     def said_to_boss(self) -> list[str]:
-        return [word for one in self.boss.received for word in _SAID.findall(one.json["text"])]
+        return [word for received in self.boss.received for word in _SAID.findall(received.json["text"])]
 
     def events(self, *kinds: str) -> list[str]:
         """The events that the webhook heard: of these kinds, or all."""
-        heard = [one.headers["x-service-event"] for one in self.hook.received]
+        heard = [received.headers["x-service-event"] for received in self.hook.received]
         return [kind for kind in heard if kind in kinds or not kinds]
 
     def heard(self) -> tuple[list[str], list[str], list[str]]:
@@ -140,13 +140,13 @@ async def row(name: str, product: Product, caller: Caller, **fields: Any) -> Asy
             **fields,
         }
         made.monitor = (await caller.made("/v1/monitors", asked))["id"]
-        told, escalated = [await _chat(caller, who) for who in (chat, boss)]
+        text, escalated = [await _chat(caller, who) for who in (chat, boss)]
         kinds = ["monitor.down", "monitor.up", "monitor.flapping", "probe.offline"]
         config = {"url": hook.url(), "events": kinds, "monitors": [made.monitor]}
         await caller.made("/v1/alert-channels", {"name": name, "type": "webhook", "config": config})
         rule = {
             "name": name,
-            "channels": [told],
+            "channels": [text],
             "monitors": [made.monitor],
             "repeatMinutes": 1,
             "escalationPolicy": {"delayMinutes": 1, "escalateToChannels": [escalated], "maxEscalations": 1},

@@ -40,7 +40,7 @@ async def test_a_rule_tells_a_chat_of_trouble_and_of_its_end(tmp_path: Path) -> 
         await eventually(lambda: _alert(caller, rule["id"], "recovered"))
         assert await eventually(lambda: _said(chat, "Recovered: shop"))
         assert await eventually(lambda: _said(hook, "monitor.up"))
-        kinds = [one.headers["x-service-event"] for one in hook.received]
+        kinds = [received.headers["x-service-event"] for received in hook.received]
         assert (kinds.count("monitor.down"), kinds.count("monitor.up")) == (1, 1)
         assert kinds.count("alert.fired") == 1  # by the rule that has another reason
         log = (await caller.got(f"/v1/incidents/{alert['incidentId']}/timeline"))["events"]
@@ -63,4 +63,4 @@ async def _alert(caller: Caller, rule: str, status: str) -> dict[str, Any] | Non
 
 
 async def _said(chat: Receiver, text: str) -> bool:
-    return any(text in one.body.decode() for one in chat.received)
+    return any(text in received.body.decode() for received in chat.received)

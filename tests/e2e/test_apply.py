@@ -57,8 +57,8 @@ async def test_what_is_applied_is_checked_and_a_pipeline_elsewhere_goes_on_with_
             "TOCSIN_TOKEN": made["token"],
         }
         file.write_text(FILE.format(port=product.http))
-        code, out, said = await tocsin(product, "apply", "-f", str(file), **elsewhere)
-        assert (code, said) == (0, "")
+        code, out, text = await tocsin(product, "apply", "-f", str(file), **elsewhere)
+        assert (code, text) == (0, "")
         assert out == (
             f"~ monitor probes\n    config.port: {product.grpc} -> {product.http}\n1 changed, 0 unchanged\n"
         )
@@ -67,13 +67,13 @@ async def test_what_is_applied_is_checked_and_a_pipeline_elsewhere_goes_on_with_
         assert not (tmp_path / "elsewhere").exists()
 
         file.write_text("monitors: [{name: x, type: tcp}]")
-        code, _, said = await tocsin(product, "apply", "-f", str(file), **elsewhere)
-        assert (code, "monitors.yaml:1: monitor x: host: Host is required" in said) == (2, True)
+        code, _, text = await tocsin(product, "apply", "-f", str(file), **elsewhere)
+        assert (code, "monitors.yaml:1: monitor x: host: Host is required" in text) == (2, True)
         wrong = {**elsewhere, "TOCSIN_TOKEN": "not-a-token-of-anybody"}
         assert (await tocsin(product, "export", **wrong))[::2] == (
             1,
             "tocsin: The token is invalid, expired or revoked\n",
         )
         nobody = {**elsewhere, "TOCSIN_URL": "http://127.0.0.1:1"}
-        code, _, said = await tocsin(product, "apply", "-f", str(file), **nobody)
-        assert (code, "cannot be reached" in said) == (1, True)
+        code, _, text = await tocsin(product, "apply", "-f", str(file), **nobody)
+        assert (code, "cannot be reached" in text) == (1, True)

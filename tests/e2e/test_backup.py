@@ -62,13 +62,13 @@ async def test_a_lost_database_comes_back_and_the_probe_makes_it_whole(tmp_path:
         assert max(times.values()) == 1
         assert len(times) >= stored + 4
         incidents = (await caller.got(f"/v1/incidents?monitorId={down['id']}"))["data"]
-        assert [one["status"] for one in incidents] == ["open"]
+        assert [incident["status"] for incident in incidents] == ["open"]
 
         broken.always = answer(200)
         await eventually(lambda: _said(hook, "monitor.up"), timeout_s=60)
-        kinds = Counter(one.headers["x-service-event"] for one in hook.received)
+        kinds = Counter(received.headers["x-service-event"] for received in hook.received)
         assert kinds == {"monitor.down": 1, "monitor.up": 1}
-        sequences = [one.json["sequence"] for one in hook.received]
+        sequences = [received.json["sequence"] for received in hook.received]
         assert sequences == sorted(sequences)
 
 
@@ -118,7 +118,7 @@ async def _delivered(caller: Caller, channel: str) -> bool:
 
 
 async def _said(hook: Receiver, kind: str) -> bool:
-    return any(one.headers["x-service-event"] == kind for one in hook.received)
+    return any(received.headers["x-service-event"] == kind for received in hook.received)
 
 
 async def _whole(product: Product) -> bool:

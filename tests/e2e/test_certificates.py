@@ -40,7 +40,7 @@ def _shake(sock: socket.socket) -> None:
 
 
 def heard(hook: Receiver, kind: str) -> list[Any]:
-    return [one.json for one in hook.received if one.headers["x-service-event"] == kind]
+    return [received.json for received in hook.received if received.headers["x-service-event"] == kind]
 
 
 async def test_it_is_told_once_and_ends_with_the_renewal(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_it_is_told_once_and_ends_with_the_renewal(tmp_path: Path) -> None
             [told] = await eventually(lambda: _heard(hook, "certificate.expiring"))
             assert (told["certificate"]["daysLeft"], told["certificate"]["expiryDays"]) == (9, 14)
             results = (await caller.got(f"/v1/monitors/{monitor['id']}/results"))["data"]
-            assert {one["daysLeft"] for one in results} == {9}
+            assert {result["daysLeft"] for result in results} == {9}
 
             await _struck(product)
             checks = await _checks(caller, monitor["id"])

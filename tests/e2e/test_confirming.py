@@ -29,7 +29,7 @@ async def listen(caller: Caller, hook: Receiver) -> None:
 
 
 def told(hook: Receiver, monitor: str) -> list[str]:
-    return [one.json["event"] for one in hook.received if one.json["monitor"]["id"] == monitor]
+    return [received.json["event"] for received in hook.received if received.json["monitor"]["id"] == monitor]
 
 
 async def incident(caller: Caller, monitor: str) -> Any:
@@ -50,7 +50,7 @@ async def test_a_refusal_seen_at_one_location_is_confirmed_by_the_others_at_once
         target.always = answer(503)
         await eventually(lambda: incident(caller, monitor), timeout_s=40)
         await hook.wait_for(2)
-        [down] = [one.json for one in hook.received if one.json["event"] == "monitor.down"]
+        [down] = [received.json for received in hook.received if received.json["event"] == "monitor.down"]
         found = await incident(caller, monitor)
         # Each is checked once in 15 s: without being asked, two of three would need 5 s more at the least.
         assert seconds(found["startedAt"], down["timestamp"]) < 8

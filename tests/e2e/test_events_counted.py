@@ -37,9 +37,9 @@ async def test_deeds_and_outages_are_counted_as_they_are_stored(tmp_path: Path) 
         await caller.call("PUT", f"/v1/monitors/{monitor['id']}", {"name": "till"})
         await hook.wait_for(2, timeout_s=30)
         await caller.call("DELETE", f"/v1/monitors/{monitor['id']}")
-        told = await hook.wait_for(3, timeout_s=30)
+        receiveds = await hook.wait_for(3, timeout_s=30)
 
-        kinds = [one.headers["x-service-event"] for one in told]
+        kinds = [received.headers["x-service-event"] for received in receiveds]
         assert kinds == ["monitor.down", "incident.acknowledged", "monitor.up"]
         stored = await _stored(product)
         assert {"monitor.updated", "monitor.deleted", "incident.resolved"} < stored.keys()

@@ -71,7 +71,7 @@ async def test_each_kind_of_event_is_sent(tmp_path: Path) -> None:
         await _flap(caller, target, hook)
         await _hears(hook, DELIVERED - ELSEWHERE)
 
-    told = [one.json for one in hook.received]
+    told = [received.json for received in hook.received]
     assert set(PARTS) == DELIVERED - ELSEWHERE
     for payload in told:
         kind = payload["event"]
@@ -131,12 +131,12 @@ async def _stands(caller: Caller, wanted: str) -> bool:
 
 
 async def _heard(hook: Receiver, kinds: Iterable[str]) -> bool:
-    return set(kinds) <= {one.headers["x-service-event"] for one in hook.received}
+    return set(kinds) <= {received.headers["x-service-event"] for received in hook.received}
 
 
 async def _hears(hook: Receiver, kinds: Iterable[str]) -> None:
     try:
         await eventually(lambda: _heard(hook, kinds))
     except TimeoutError:
-        heard = {one.headers["x-service-event"] for one in hook.received}
+        heard = {received.headers["x-service-event"] for received in hook.received}
         raise AssertionError(f"not heard of: {set(kinds) - heard}") from None

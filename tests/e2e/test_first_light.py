@@ -40,7 +40,7 @@ async def test_a_target_breaks_and_recovers(tmp_path: Path) -> None:
         assert (await caller.got(f"/v1/monitors/{monitor['id']}"))["status"] == "down"
 
         tries = await hook.wait_for(3, timeout_s=20)
-        assert len({(one.body, one.headers["webhook-id"]) for one in tries}) == 1
+        assert len({(received.body, received.headers["webhook-id"]) for received in tries}) == 1
         _check(tries[-1], "monitor.down", monitor, incident)
 
         target.always = answer(200)
@@ -157,7 +157,7 @@ async def _incident(caller: Caller, status: str) -> Any:
 
 async def _delivered(caller: Caller, channel: str, count: int) -> bool:
     deliveries = (await caller.got(f"/v1/alert-channels/{channel}/deliveries"))["data"]
-    return [one["status"] for one in deliveries] == ["delivered"] * count
+    return [delivery["status"] for delivery in deliveries] == ["delivered"] * count
 
 
 async def _tested(caller: Caller, body: dict[str, Any]) -> Any:

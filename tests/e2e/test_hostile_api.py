@@ -295,11 +295,11 @@ async def outage(
 ) -> AsyncIterator[tuple[Receiver, Receiver, Caller, str, dict[str, Any]]]:
     """A monitor whose outage was notified: its target, the channels, the caller, its path, its incident."""
     async with receiving(always=ILL) as target, receiving() as hook, running(directory) as (_, caller):
-        for one in (hook, *others):
-            await caller.made("/v1/alert-channels", channel(one))
+        for receiver in (hook, *others):
+            await caller.made("/v1/alert-channels", channel(receiver))
         made = await caller.made("/v1/monitors", monitor_of(target))
-        for one in (hook, *others):
-            assert (await one.wait_for(1))[0].json["event"] == "monitor.down"
+        for receiver in (hook, *others):
+            assert (await receiver.wait_for(1))[0].json["event"] == "monitor.down"
         incident = await only(caller, "/v1/incidents?status=open")
         yield target, hook, caller, f"/v1/monitors/{made['id']}", incident
 

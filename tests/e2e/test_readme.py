@@ -39,11 +39,11 @@ async def test_the_first_page_does_what_it_says(tmp_path: Path) -> None:
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         assert done.returncode == 0, done
-        said = done.stdout
-        assert '"role":"admin"' in said
-        assert '"statusCode":200' in said
-        assert '"status":"open"' in said
-        assert "connect: refused by 127.0.0.1" in said
-        assert '"status":"resolved"' in said
-        assert re.search(r"Z monitor\.down: my first target\n", said)
-        assert re.search(r"Z monitor\.up: my first target\n", said)
+        text = done.stdout
+        assert '"role":"admin"' in text
+        assert '"statusCode":200' in text
+        assert '"status":"open"' in text
+        assert "connect: refused by 127.0.0.1" in text
+        assert '"status":"resolved"' in text
+        assert re.search(r"Z monitor\.down: my first target\n", text)
+        assert re.search(r"Z monitor\.up: my first target\n", text)

@@ -23,99 +23,99 @@ OPENED: Heard = (["Down"], [], [DOWN])
 OVER: Heard = (["Down", "Recovered"], [], [DOWN, UP])
 
 
-async def goes_down(one: Row) -> None:
-    one.breaks()
-    await one.hears(*OPENED)
+async def goes_down(row: Row) -> None:
+    row.breaks()
+    await row.hears(*OPENED)
 
 
-async def a_minute_later(one: Row) -> None:
+async def a_minute_later(row: Row) -> None:
     """The chat is reminded, perhaps twice, and the alert escalates once; the state is not announced again."""
     await asyncio.sleep(A_MINUTE_AND_SOME)
 
     async def have() -> bool:
-        return len(one.said()) > 1 and bool(one.said_to_boss())
+        return len(row.said()) > 1 and bool(row.said_to_boss())
 
     await eventually(have)
-    assert (set(one.said()), one.said_to_boss(), one.events(DOWN, UP)) == ({"Down"}, ["Escalation 1"], [DOWN])
+    assert (set(row.said()), row.said_to_boss(), row.events(DOWN, UP)) == ({"Down"}, ["Escalation 1"], [DOWN])
 
 
-async def nothing_held(one: Row) -> None:
-    await goes_down(one)
-    await a_minute_later(one)
-    one.heals()
-    await one.all_hear_the_end()
-    assert (one.said_to_boss(), one.events(DOWN, UP)) == (["Escalation 1", "Recovered"], [DOWN, UP])
-    assert (await one.incident("resolved"))["resolvedBy"] == {"id": None, "name": "System"}
+async def nothing_held(row: Row) -> None:
+    await goes_down(row)
+    await a_minute_later(row)
+    row.heals()
+    await row.all_hear_the_end()
+    assert (row.said_to_boss(), row.events(DOWN, UP)) == (["Escalation 1", "Recovered"], [DOWN, UP])
+    assert (await row.incident("resolved"))["resolvedBy"] == {"id": None, "name": "System"}
 
 
-async def paused_and_good_after_it(one: Row) -> None:
-    await goes_down(one)
-    await one.does(f"{one.path}/pause")
-    one.heals()
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    await one.incident("open")
-    await one.does(f"{one.path}/resume")
-    await one.hears(*OVER)
-    await one.incident("resolved")
+async def paused_and_good_after_it(row: Row) -> None:
+    await goes_down(row)
+    await row.does(f"{row.path}/pause")
+    row.heals()
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    await row.incident("open")
+    await row.does(f"{row.path}/resume")
+    await row.hears(*OVER)
+    await row.incident("resolved")
 
 
-async def paused_and_bad_after_it(one: Row) -> None:
-    await goes_down(one)
-    before = await one.incident()
-    await one.does(f"{one.path}/pause")
-    await one.hears_nothing_new(5)
-    await one.does(f"{one.path}/resume")
-    await one.hears_nothing_new(10)
-    await a_minute_later(one)
-    assert (await one.incident())["id"] == before["id"]
+async def paused_and_bad_after_it(row: Row) -> None:
+    await goes_down(row)
+    before = await row.incident()
+    await row.does(f"{row.path}/pause")
+    await row.hears_nothing_new(5)
+    await row.does(f"{row.path}/resume")
+    await row.hears_nothing_new(10)
+    await a_minute_later(row)
+    assert (await row.incident())["id"] == before["id"]
 
 
-async def silenced_before_the_outage(one: Row) -> None:
-    await one.does(f"{one.path}/silence", {"duration": 600})
-    one.breaks()
-    await one.incident()
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    assert one.heard() == ([], [], [])
-    await one.caller.call("DELETE", f"{one.path}/silence")
-    await one.hears(*OPENED)
-    await a_minute_later(one)
+async def silenced_before_the_outage(row: Row) -> None:
+    await row.does(f"{row.path}/silence", {"duration": 600})
+    row.breaks()
+    await row.incident()
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    assert row.heard() == ([], [], [])
+    await row.caller.call("DELETE", f"{row.path}/silence")
+    await row.hears(*OPENED)
+    await a_minute_later(row)
 
 
-async def silenced_after_the_opening(one: Row) -> None:
-    await goes_down(one)
-    await one.does(f"{one.path}/silence", {"duration": 600})
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    one.heals()
-    await one.hears(*OVER)
+async def silenced_after_the_opening(row: Row) -> None:
+    await goes_down(row)
+    await row.does(f"{row.path}/silence", {"duration": 600})
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    row.heals()
+    await row.hears(*OVER)
 
 
-async def silenced_all_the_while(one: Row) -> None:
-    await one.does(f"{one.path}/silence", {"duration": 20})
-    one.breaks()
-    await one.incident()
-    one.heals()
-    await one.incident("resolved")
-    await one.hears_nothing_new(25)
-    assert one.heard() == ([], [], [])
+async def silenced_all_the_while(row: Row) -> None:
+    await row.does(f"{row.path}/silence", {"duration": 20})
+    row.breaks()
+    await row.incident()
+    row.heals()
+    await row.incident("resolved")
+    await row.hears_nothing_new(25)
+    assert row.heard() == ([], [], [])
 
 
-async def maintenance_before_the_outage(one: Row) -> None:
-    window = await _window(one)
-    one.breaks()
-    await one.failing()
-    await one.hears_nothing_new(10)
-    assert (one.heard(), await one.incidents()) == (([], [], []), [])
-    await one.does(f"/v1/maintenance-windows/{window}/end")
-    await one.hears(*OPENED)
-    await one.incident()
+async def maintenance_before_the_outage(row: Row) -> None:
+    window = await _window(row)
+    row.breaks()
+    await row.failing()
+    await row.hears_nothing_new(10)
+    assert (row.heard(), await row.incidents()) == (([], [], []), [])
+    await row.does(f"/v1/maintenance-windows/{window}/end")
+    await row.hears(*OPENED)
+    await row.incident()
 
 
-async def maintenance_after_the_opening(one: Row) -> None:
-    await goes_down(one)
-    await _window(one)
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    one.heals()
-    await one.hears(*OVER)
+async def maintenance_after_the_opening(row: Row) -> None:
+    await goes_down(row)
+    await _window(row)
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    row.heals()
+    await row.hears(*OVER)
 
 
 async def parent_down(one: Row) -> None:
@@ -136,27 +136,27 @@ async def parent_down(one: Row) -> None:
         await one.hears(*OPENED)
 
 
-async def flapping(one: Row) -> None:
+async def flapping(row: Row) -> None:
     for _ in range(4):
-        one.breaks()
-        await one.status("down")
-        one.heals()
-        await one.status("up")
+        row.breaks()
+        await row.status("down")
+        row.heals()
+        await row.status("up")
 
     async def noticed() -> bool:
-        return "monitor.flapping" in one.events()
+        return "monitor.flapping" in row.events()
 
     await eventually(noticed)
-    before = one.events(DOWN, UP)
+    before = row.events(DOWN, UP)
     assert before[:4] == [DOWN, UP] * 2
-    one.breaks()
-    await one.status("down")
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    one.heals()
-    await one.status("up")
-    await one.hears_nothing_new(5)
-    held = await one.incident("open")
-    await one.time_passes(
+    row.breaks()
+    await row.status("down")
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    row.heals()
+    await row.status("up")
+    await row.hears_nothing_new(5)
+    held = await row.incident("open")
+    await row.time_passes(
         """
         UPDATE monitors SET turned_at = ARRAY(SELECT t - interval '10 min' FROM unnest(turned_at) AS t)
         WHERE name = $1
@@ -164,33 +164,33 @@ async def flapping(one: Row) -> None:
     )
 
     async def stable() -> bool:
-        return one.events().count("monitor.flapping") == 2
+        return row.events().count("monitor.flapping") == 2
 
     await eventually(stable)
-    assert (await one.incident("resolved"))["id"] == held["id"]
+    assert (await row.incident("resolved"))["id"] == held["id"]
 
     async def told() -> bool:
-        return (one.events(DOWN, UP), one.said()[-1]) == ([*before, UP], "Recovered")
+        return (row.events(DOWN, UP), row.said()[-1]) == ([*before, UP], "Recovered")
 
     if before[-1] == DOWN:
         await eventually(told)
 
 
-async def acknowledged(one: Row) -> None:
-    await goes_down(one)
-    await one.does(f"/v1/incidents/{(await one.incident())['id']}/acknowledge")
-    await one.hears_nothing_new(A_MINUTE_AND_SOME)
-    one.heals()
-    await one.hears(*OVER)
-    await one.incident("resolved")
+async def acknowledged(row: Row) -> None:
+    await goes_down(row)
+    await row.does(f"/v1/incidents/{(await row.incident())['id']}/acknowledge")
+    await row.hears_nothing_new(A_MINUTE_AND_SOME)
+    row.heals()
+    await row.hears(*OVER)
+    await row.incident("resolved")
 
 
-async def resolved_by_hand(one: Row) -> None:
-    await goes_down(one)
-    id_ = (await one.incident())["id"]
-    await one.does(f"/v1/incidents/{id_}/resolve")
-    await one.hears_nothing_new(5)
-    await one.time_passes(
+async def resolved_by_hand(row: Row) -> None:
+    await goes_down(row)
+    id_ = (await row.incident())["id"]
+    await row.does(f"/v1/incidents/{id_}/resolve")
+    await row.hears_nothing_new(5)
+    await row.time_passes(
         """
         WITH before AS (
             UPDATE monitors SET changed_at = changed_at - interval '11 min' WHERE name = $1
@@ -199,61 +199,61 @@ async def resolved_by_hand(one: Row) -> None:
         WHERE monitor_name = $1 AND status = 'resolved'
         """
     )
-    await one.hears(["Down", "Down"], [], [DOWN, DOWN])
-    assert (await one.incident())["id"] == id_
-    log = (await one.caller.got(f"/v1/incidents/{id_}/timeline"))["events"]
+    await row.hears(["Down", "Down"], [], [DOWN, DOWN])
+    assert (await row.incident())["id"] == id_
+    log = (await row.caller.got(f"/v1/incidents/{id_}/timeline"))["events"]
     assert "reopened" in [entry["type"] for entry in log]
-    await one.hears_nothing_new(40)
+    await row.hears_nothing_new(40)
     # Reminders and escalation start afresh.
     await asyncio.sleep(A_MINUTE_AND_SOME - 40)
 
     async def escalated() -> bool:
-        return (len(one.said()) > 2, one.said_to_boss()) == (True, ["Escalation 1"])
+        return (len(row.said()) > 2, row.said_to_boss()) == (True, ["Escalation 1"])
 
     await eventually(escalated)
-    one.heals()
-    await one.all_hear_the_end()
-    assert one.events(DOWN, UP) == [DOWN, DOWN, UP]
+    row.heals()
+    await row.all_hear_the_end()
+    assert row.events(DOWN, UP) == [DOWN, DOWN, UP]
 
 
-async def resolved_by_hand_and_good_soon(one: Row) -> None:
-    await goes_down(one)
-    await one.does(f"/v1/incidents/{(await one.incident())['id']}/resolve")
-    await one.hears_nothing_new(3)
-    one.heals()
-    await one.hears(*OVER)
+async def resolved_by_hand_and_good_soon(row: Row) -> None:
+    await goes_down(row)
+    await row.does(f"/v1/incidents/{(await row.incident())['id']}/resolve")
+    await row.hears_nothing_new(3)
+    row.heals()
+    await row.hears(*OVER)
 
 
-async def no_voters(one: Row, away: Part) -> None:
-    await goes_down(one)
+async def no_voters(row: Row, away: Part) -> None:
+    await goes_down(row)
     away.stop()
-    await a_minute_later(one)
-    one.heals()
+    await a_minute_later(row)
+    row.heals()
 
     async def called_offline() -> bool:
-        return "probe.offline" in one.events()
+        return "probe.offline" in row.events()
 
     await eventually(called_offline, timeout_s=90)
     # Reminders go on, and nobody says that it is over.
-    assert set(one.said()) == {"Down"}
-    assert one.events(DOWN, UP) == [DOWN]
-    assert one.events("probe.offline") == ["probe.offline"]
-    await one.incident("open")
+    assert set(row.said()) == {"Down"}
+    assert row.events(DOWN, UP) == [DOWN]
+    assert row.events("probe.offline") == ["probe.offline"]
+    await row.incident("open")
     away.start()
-    await one.all_hear_the_end()
-    await one.incident("resolved")
+    await row.all_hear_the_end()
+    await row.incident("resolved")
 
 
-async def _window(one: Row) -> str:
+async def _window(row: Row) -> str:
     """A window for it from now on; its id."""
-    start = (await one.caller.got(one.path))["updatedAt"]
-    asked = {"name": one.name, "monitors": [one.monitor], "start": start, "duration": 86_400}
-    id_: str = (await one.does("/v1/maintenance-windows", asked))["id"]
+    start = (await row.caller.got(row.path))["updatedAt"]
+    asked = {"name": row.name, "monitors": [row.monitor], "start": start, "duration": 86_400}
+    id_: str = (await row.does("/v1/maintenance-windows", asked))["id"]
     return id_
 
 
-async def _depend(one: Row, parent: Row) -> None:
-    status, answer = await one.caller.call("PUT", one.path, {"dependsOn": [parent.monitor]})
+async def _depend(row: Row, parent: Row) -> None:
+    status, answer = await row.caller.call("PUT", row.path, {"dependsOn": [parent.monitor]})
     assert status == 200, answer
 
 

@@ -142,15 +142,15 @@ def test_who_stands_is_ended_and_who_was_stopped_goes_on(monkeypatch: pytest.Mon
         watchers = [child for each in (stopped, busy) for child in psutil.Process(each.pid).children()]
         assert len(watchers) == 2
         stopped.send_signal(signal.SIGSTOP)
-        _, said = stands.communicate(timeout=30)
+        _, text = stands.communicate(timeout=30)
         time.sleep(2 * watcher.LONGEST_IN_A_CHECK_S)
         stopped.send_signal(signal.SIGCONT)
         with suppress(subprocess.TimeoutExpired):
             stopped.wait(timeout=3)
 
         assert stands.returncode == -signal.SIGABRT
-        assert "stands still since 10 s" in said
-        assert "line 9 in main" in said
+        assert "stands still since 10 s" in text
+        assert "line 9 in main" in text
         assert (stopped.poll(), busy.poll()) == (None, None)
         busy.kill()
         assert psutil.wait_procs(watchers[1:], timeout=5)[1] == [], "a watcher ends with whom it watches"

@@ -79,7 +79,7 @@ async def test_each_subtype_fires_once_and_recovers_and_rules_hear_of_it(
                 for payload in told:
                     assert_exact(payload, case)
             made.assert_signed()
-            kinds = {one.headers["x-service-event"] for one in made.hook.received}
+            kinds = {received.headers["x-service-event"] for received in made.hook.received}
             assert kinds == set(PARTS), "and a rule adds nothing to a webhook channel"
 
 

@@ -127,8 +127,8 @@ async def test_what_lies_between_finding_and_telling_when_processes_die_is_told_
 async def _found(probe: Part, number: int) -> bool:
     """Does the event of that number lie in its spool?"""
     batches = (decode(record.data) for path in _segments(probe) for record in _records(path))
-    found = (one for batch in batches for some in batch.found.values() for one in some)
-    return any(one.found is Findings.LOG and f'"{number}"'.encode() in one.data for one in found)
+    found = (finding for batch in batches for some in batch.found.values() for finding in some)
+    return any(finding.found is Findings.LOG and f'"{number}"'.encode() in finding.data for finding in found)
 
 
 def _segments(probe: Part) -> list[Path]:

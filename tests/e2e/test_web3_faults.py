@@ -40,10 +40,10 @@ LIMITS: Final = answer(429, {"Retry-After": "1"}, b'{"error": "slow down"}')
 
 async def gossip(exchange: Exchange) -> None:
     """Refuse each call, and say back what was sent, as some nodes do."""
-    said = f"no such project: {exchange.request.target} {exchange.request.headers.get('authorization')}"
+    text = f"no such project: {exchange.request.target} {exchange.request.headers.get('authorization')}"
     asked = orjson.loads(exchange.request.body)
     refused = [
-        {"jsonrpc": "2.0", "id": one["id"], "error": {"code": -32000, "message": said}}
+        {"jsonrpc": "2.0", "id": one["id"], "error": {"code": -32000, "message": text}}
         for one in (asked if isinstance(asked, list) else [asked])
     ]
     body = orjson.dumps(refused if isinstance(asked, list) else refused[0])
@@ -160,9 +160,9 @@ async def _keys_stay(all_: Nodes, directory: Path) -> None:
     """No key of a node is in what is logged, sent, measured, or shown to who may only read."""
     made, fleet = all_.made, all_.made.fleet
     listening = fleet.collectors[0].settings["HTTP_LISTEN"], fleet.probes[0].settings["METRICS_LISTEN"]
-    said = await texts_of(directory, fleet.session, *(f"http://{at}/metrics" for at in listening))
-    said += "".join(one.body.decode() for one in made.hook.received)
-    said += "".join(one.raw.decode() for one in made.box.mails)
+    text = await texts_of(directory, fleet.session, *(f"http://{at}/metrics" for at in listening))
+    text += "".join(received.body.decode() for received in made.hook.received)
+    text += "".join(mail.raw.decode() for mail in made.box.mails)
     asked = {"name": "reader", "permission": "read-only", "expiresIn": "never"}
     reader = replace(fleet, token=(await fleet.made("/v1/tokens", asked))["token"])
     paths = ["/v1/monitors", "/v1/incidents", "/v1/alerts", "/v1/alert-rules", "/v1/monitors?type=web3"]
@@ -171,8 +171,8 @@ async def _keys_stay(all_: Nodes, directory: Path) -> None:
     for incident in (await reader.got("/v1/incidents"))["data"]:
         paths += [f"/v1/incidents/{incident['id']}{part}" for part in ("", "/timeline", "/evidence")]
     for path in paths:
-        said += str(await reader.got(path))
-    assert KEY not in said
+        text += str(await reader.got(path))
+    assert KEY not in text
     await _masked(fleet, reader, f"/v1/monitors/{all_.in_turn}")
     assert (await fleet.got(f"/v1/monitors/{all_.unnamed}"))["config"].get("rpcUrl") is None
 

@@ -68,7 +68,7 @@ class Row:
 
         async def shown() -> bool:
             alerts = (await self.made.fleet.got(self.path))["alerts"]
-            return sorted(one["type"] for one in alerts) == sorted(keys)
+            return sorted(alert["type"] for alert in alerts) == sorted(keys)
 
         await eventually(shown)
 
@@ -208,7 +208,7 @@ async def another_contract(row: Row) -> None:
 
 async def _kept(row: Row, *wanted: str) -> bool:
     results = (await row.made.fleet.got(f"{row.path}/results?limit=1000"))["data"]
-    return [log["args"]["amount"] for one in results for log in one["logs"]] == list(wanted)
+    return [log["args"]["amount"] for result in results for log in result["logs"]] == list(wanted)
 
 
 async def _play(row: Row, story: Callable[[Row], Awaitable[None]]) -> None:

@@ -50,11 +50,11 @@ class Stream:
 
     async def events(self, count: int) -> list[Block]:
         """The next *count* blocks that tell an event."""
-        found: list[Block] = []
-        while len(found) < count:
+        blocks: list[Block] = []
+        while len(blocks) < count:
             block = await self.block()
-            found.extend([block] if block.event else [])
-        return found
+            blocks.extend([block] if block.event else [])
+        return blocks
 
     async def end(self) -> None:
         """Read until the server ends the stream, in whatever way."""

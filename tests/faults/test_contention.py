@@ -41,11 +41,11 @@ async def test_callers_writers_and_sweepers_get_on_with_each_other(database_url:
     results: list[int] = []  # the monitor of each
     busy: list[bool] = []
     done = asyncio.Event()
-    async with writing(world) as one, writing(world) as two:
+    async with writing(world) as writer, writing(world) as two:
         callers = [_call(means, world, random.Random(seed), done, busy) for seed in range(CALLERS)]
         sweeps = _sweep(db, done)
         writes = (
-            _write(world, one, random.Random(11), results),
+            _write(world, writer, random.Random(11), results),
             _write(other, two, random.Random(12), results),
         )
         tasks = [asyncio.create_task(each) for each in (*callers, sweeps)]
@@ -86,13 +86,13 @@ async def _write(world: World, writer: ResultWriter, chance: random.Random, resu
         )
         some = chance.sample(rows, min(len(rows), 20)) or [await _any(world)]
         keys = [(row["monitor"], row["location"]) for row in some]
-        one = world.batch_of(keys, chance.choices(STATUSES, k=len(keys)))
+        submission = world.batch_of(keys, chance.choices(STATUSES, k=len(keys)))
         plan: dict[str, Any] = {
             "assignment": [row["assignment"] for row in some],
             "revision": [row["revision"] for row in some],
         }
         results.extend(monitor for monitor, _ in keys)
-        assert await writer.submit(replace(one, batch=replace(one.batch, **plan))) is True
+        assert await writer.submit(replace(submission, batch=replace(submission.batch, **plan))) is True
 
 
 async def _any(world: World) -> dict[str, Any]:

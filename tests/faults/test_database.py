@@ -29,7 +29,11 @@ async def send_until_stored(world: World, writer: ResultWriter, batches: Sequenc
     async with asyncio.timeout(60):
         while True:
             last_seq = await _reconnect(world)
-            left = [replace(one, session=world.session) for one in batches if one.batch.seq > last_seq]
+            left = [
+                replace(submission, session=world.session)
+                for submission in batches
+                if submission.batch.seq > last_seq
+            ]
             if not left:
                 return
             for start in range(0, len(left), IN_FLIGHT):
@@ -191,11 +195,11 @@ async def test_two_collectors_with_one_probe_store_everything_once(db: Db) -> No
     """The older one was stopped for a while, with batches in hand, and goes on as if nothing had happened."""
     world = await make_world(db, monitors=MONITORS)
     batches = outages(world, 4)
-    stale = [replace(one) for one in batches]
+    stale = [replace(submission) for submission in batches]
     async with writing(world) as old, writing(world) as new:
-        first = [old.submit(one) for one in stale[:7]]
+        first = [old.submit(submission) for submission in stale[:7]]
         await asyncio.wait(first[:1])
-        left = [old.submit(one) for one in stale[7:]]
+        left = [old.submit(submission) for submission in stale[7:]]
         await asyncio.gather(send_until_stored(world, new, batches), *left, *first, return_exceptions=True)
     await assert_once(world, 4)
 

@@ -51,4 +51,4 @@ async def _tries(caller: Caller, channel: str, *, failed: int) -> bool:
 
 
 async def _delivered(caller: Caller, channel: str) -> list[Any]:
-    return [one for one in await _deliveries(caller, channel) if one["status"] == "delivered"]
+    return [delivery for delivery in await _deliveries(caller, channel) if delivery["status"] == "delivered"]

@@ -130,17 +130,17 @@ async def arrive(ground: Ground, results: Sequence[Result], now: datetime) -> No
             """,
             [
                 (
-                    ground.at(one.at),
+                    ground.at(result.at),
                     ground.monitor,
-                    ground.locations[one.location],
-                    one.ms,
-                    one.status,
-                    one.run,
+                    ground.locations[result.location],
+                    result.ms,
+                    result.status,
+                    result.run,
                 )
-                for one in results
+                for result in results
             ],
         )
-        moments = [ground.at(one.at) for one in results]
+        moments = [ground.at(result.at) for result in results]
         marked = {(ground.monitor, at.replace(minute=0, second=0)) for at in moments if at < end}
         if marked:
             await rollups.mark(tx, marked)
@@ -181,7 +181,9 @@ def recomputed(history: History) -> dict[tuple[int, int], dict[str, Any]]:
         down = _down(history, place)
         for hour in range(HOURS):
             numbers = _counts(
-                one for one in history.results if one.at // 3600 == hour and place in (0, one.location + 1)
+                result
+                for result in history.results
+                if result.at // 3600 == hour and place in (0, result.location + 1)
             )
             seconds = {second for second in known[place] if second // 3600 == hour}
             numbers |= {"known_ms": 1000 * len(seconds), "down_ms": 1000 * len(seconds & down)}
@@ -193,12 +195,12 @@ def recomputed(history: History) -> dict[tuple[int, int], dict[str, Any]]:
 def _known(history: History, place: int) -> set[int]:
     mine = sorted((one for one in history.results if one.location + 1 == place), key=lambda one: one.at)
     known: set[int] = set()
-    for i, one in enumerate(mine):
+    for i, result in enumerate(mine):
         following = mine[i + 1].at if i + 1 < len(mine) else SECONDS
-        cover = [cover for since, cover in history.cadences if since <= one.at][-1]
-        if one.status == 3 or cover is None:
+        cover = [cover for since, cover in history.cadences if since <= result.at][-1]
+        if result.status == 3 or cover is None:
             continue
-        for second in range(one.at, min(following, one.at + cover)):
+        for second in range(result.at, min(following, result.at + cover)):
             if any(since == second and paused is None for since, paused in history.cadences):
                 break
             known.add(second)
@@ -212,7 +214,9 @@ def defined(history: History) -> dict[tuple[int, int], tuple[int, int]]:
     known: dict[int, list[uptime.Span]] = {}
     for place in (1, 2):
         mine = sorted(
-            (one.at * 1000, one.status != 3) for one in history.results if one.location + 1 == place
+            (result.at * 1000, result.status != 3)
+            for result in history.results
+            if result.location + 1 == place
         )
         known[place] = uptime.known(mine, cadences, maintenance)
     known[0] = uptime.union(known[1], known[2])
@@ -237,8 +241,8 @@ def _down(history: History, place: int) -> set[int]:
 
 def _counts(results: Iterable[Result]) -> dict[str, Any]:
     all_of_it = list(results)
-    answers = [one.ms for one in all_of_it if one.status == 1]
-    scheduled = [one.status for one in all_of_it if one.run == 1]
+    answers = [result.ms for result in all_of_it if result.status == 1]
+    scheduled = [result.status for result in all_of_it if result.run == 1]
     buckets = sorted(bucket_of(ms) for ms in answers)
     return {
         "checks": len(all_of_it),

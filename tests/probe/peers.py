@@ -50,18 +50,18 @@ class Ports:
 @contextmanager
 def folder(chain: Sequence[Issued]) -> Iterator[Path]:
     """A directory that other users may enter, with the certificates in it."""
-    found = Path(tempfile.mkdtemp(prefix="tocsin-peer-"))
-    found.chmod(0o755)
+    path = Path(tempfile.mkdtemp(prefix="tocsin-peer-"))
+    path.chmod(0o755)
     for name, content in (
         ("chain.pem", [one.pem for one in chain]),
         ("key.pem", [one.key_pem for one in chain[:1]]),
     ):
-        (found / name).write_bytes(b"".join(content))
-        (found / name).chmod(0o644)
+        (path / name).write_bytes(b"".join(content))
+        (path / name).chmod(0o644)
     try:
-        yield found
+        yield path
     finally:
-        shutil.rmtree(found, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -69,12 +69,12 @@ def started(where: Path, command: Sequence[str], port: int, **variables: str) ->
     """*command* at work, once it takes connections at *port*."""
     program = shutil.which(command[0], path=_PATH)
     assert program is not None
-    with (where / "said").open("wb") as said:
+    with (where / "said").open("wb") as writer:
         process = subprocess.Popen(
             [program, *command[1:]],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=writer,
+            stderr=writer,
             env=os.environ | variables,
         )
     try:
@@ -94,9 +94,9 @@ def _answers(port: int, where: Path, process: "subprocess.Popen[bytes] | None" =
     while True:
         with suppress(OSError), socket.create_connection((HERE, port), timeout=1):
             return
-        said = log.read_text(errors="replace")[-4000:] if log.exists() else ""
-        assert process is None or process.poll() is None, said
-        assert time.monotonic() < until, said
+        text = log.read_text(errors="replace")[-4000:] if log.exists() else ""
+        assert process is None or process.poll() is None, text
+        assert time.monotonic() < until, text
         time.sleep(0.05)
 
 
@@ -269,7 +269,7 @@ def _bootstrap(where: Path, options: Sequence[str]) -> None:
     (where / "data").mkdir()
     shutil.chown(where / "data", "mail")
     tables = [_TABLES / f"mysql_{name}.sql" for name in ("system_tables", "system_tables_data")]
-    script = "CREATE DATABASE mysql;\nUSE mysql;\n" + "".join(one.read_text() for one in tables)
+    script = "CREATE DATABASE mysql;\nUSE mysql;\n" + "".join(path.read_text() for path in tables)
     program = shutil.which("mariadbd", path=_PATH)
     assert program is not None
     command = [program, *options, "--bootstrap"]

@@ -28,8 +28,8 @@ def test_what_found_nothing_says_nothing_of_it() -> None:
 
 
 def test_more_than_a_message_may_hold_is_left_out() -> None:
-    for found in ([GAS] * (MAX_FINDINGS + 1), [Finding(Findings.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
-        said = answer(7, Ran(Outcome(Status.UP, found=found), 0, 1_000))
+    for findings in ([GAS] * (MAX_FINDINGS + 1), [Finding(Findings.LOG, "0x1:1", b" " * (MAX_BYTES + 1))]):
+        said = answer(7, Ran(Outcome(Status.UP, found=findings), 0, 1_000))
         assert (said.outcome, said.HasField("found")) == (Status.UP, False)
 
 

@@ -205,15 +205,15 @@ def test_it_says_why_it_cannot_start(tmp_path: Path, enrolled: bool, flags: list
     if enrolled:
         Deployment().enrolled(tmp_path, "eu")
     command = "import sys; from shared.command import main; sys.exit(main(sys.argv[1:]))"
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", command, "probe", "--data-dir", str(tmp_path), *flags],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert told.returncode == 2
-    assert word in told.stderr
+    assert process.returncode == 2
+    assert word in process.stderr
 
 
 async def test_a_second_probe_on_the_directory_is_refused(tmp_path: Path, peer: Peer) -> None:

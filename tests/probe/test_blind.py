@@ -135,7 +135,7 @@ async def test_what_a_cut_hides_is_unknown_and_its_own_machine_is_judged(
         await peer.send_when_connected(targets(wire, target))
         await peer.until(lambda: min(map(len, outcomes(peer).values()), default=0) >= 4)
         wire.cut = True
-        await peer.until(lambda: any(said.blind for said in peer.vitals))
+        await peer.until(lambda: any(vitals.blind for vitals in peer.vitals))
         await peer.until(lambda: outcomes(peer)[1].count(Status.UNKNOWN) >= 8)
         wire.cut = False
         await peer.until(lambda: not peer.vitals[-1].blind)
@@ -156,7 +156,7 @@ async def test_one_canary_that_answers_keeps_the_probe_seeing(
         wire.cut = True
         await peer.until(lambda: outcomes(peer)[1].count(Status.DOWN) >= 4)
     assert Status.UNKNOWN not in outcomes(peer)[1]
-    assert not any(said.blind for said in peer.vitals)
+    assert not any(vitals.blind for vitals in peer.vitals)
 
 
 async def test_loss_on_the_wire_is_no_blindness(wire: Wire, peer: Peer, target: int, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ async def test_loss_on_the_wire_is_no_blindness(wire: Wire, peer: Peer, target: 
     async with far_away(wire, peer, tmp_path, f"{wire.here}:{target}"):
         await peer.send_when_connected(targets(wire, target))
         await peer.until_results(200)
-    assert not any(said.blind for said in peer.vitals)
+    assert not any(vitals.blind for vitals in peer.vitals)
     assert outcomes(peer)[1].count(Status.UNKNOWN) == 0
 
 

@@ -25,10 +25,10 @@ async def test_a_name_is_asked_for() -> None:
         arguments = ["dns", "www.example.com", "--resolver", server.address, "--expected"]
         told = [await check(*arguments, answer) for answer in ("192.0.2.1", "192.0.2.2")]
 
-    said = "".join(out for _, out, _ in told)
+    text = "".join(out for _, out, _ in told)
     assert [status for status, _, _ in told] == [0, 1]
-    assert "www.example.com A" in said
-    assert "dns: 192.0.2.2 is not among the answers: 192.0.2.1" in said
+    assert "www.example.com A" in text
+    assert "dns: 192.0.2.2 is not among the answers: 192.0.2.1" in text
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ async def test_the_days_of_a_bad_certificate_are_told_too() -> None:
     with target(over_tls(serving(issue("x")), shake)) as server:
         told = [await check("tls", server.peer, *options) for options in ([], ["--json"])]
 
-    said = "".join(out for _, out, _ in told)
+    text = "".join(out for _, out, _ in told)
     assert [status for status, _, _ in told] == [1, 1]
-    assert "days left" in said
-    assert '"daysLeft": ' in said
+    assert "days left" in text
+    assert '"daysLeft": ' in text
 
 
 async def test_so_are_those_of_one_that_a_page_came_with() -> None:

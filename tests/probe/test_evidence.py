@@ -191,7 +191,7 @@ async def _told(statuses: list[Status], monitors: int) -> list[tuple[int, Eviden
     await scheduler.stop(1)
     batcher.seal()
     batches = [decode(data) for data in kept]
-    return [(status, one.evidence.get(i)) for one in batches for i, status in enumerate(one.outcome)]
+    return [(status, batch.evidence.get(i)) for batch in batches for i, status in enumerate(batch.outcome)]
 
 
 def _at(config: Http, port: int) -> Http:

@@ -33,16 +33,16 @@ class Chain:
         state = assigned.kept.state
         self.began.append(state)
         await self.go.wait()
-        found = [Finding(Findings.LOG, f"0x{number}:0", b"{}") for number in range(self.found)]
-        return Ran(Outcome(Status.UP, state=state + b"+", found=found), 10**12, self.took_us)
+        findings = [Finding(Findings.LOG, f"0x{number}:0", b"{}") for number in range(self.found)]
+        return Ran(Outcome(Status.UP, state=state + b"+", found=findings), 10**12, self.took_us)
 
     def report(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
         del assigned, run, urgent
         self.reported.append(ran.outcome.state)
 
-    async def run(self, one: Assigned, run: Run = Run.SCHEDULED) -> None:
+    async def run(self, assignment: Assigned, run: Run = Run.SCHEDULED) -> None:
         """One check of it, to its end."""
-        self.scheduler.ask(one, run, 10.0)
+        self.scheduler.ask(assignment, run, 10.0)
         await self.settle()
 
     async def settle(self) -> None:
@@ -68,10 +68,10 @@ def assigned(state: bytes = b"block 5", revision: int = 1) -> Assigned:
 
 
 async def test_each_check_goes_on_from_the_one_before(chain: Chain) -> None:
-    one = assigned()
-    chain.scheduler.take(one)
-    await chain.run(one)
-    await chain.run(one, Run.RECHECK)
+    assignment = assigned()
+    chain.scheduler.take(assignment)
+    await chain.run(assignment)
+    await chain.run(assignment, Run.RECHECK)
     assert chain.began == [b"block 5", b"block 5+"]
     assert chain.reported == [b"block 5+", b"block 5++"]
 
@@ -132,23 +132,23 @@ async def test_a_plan_that_comes_while_a_check_runs_does_not_set_it_back(chain: 
 
 
 async def test_what_the_probe_was_held_up_in_is_read_again(chain: Chain) -> None:
-    one = assigned()
-    chain.scheduler.take(one)
+    assignment = assigned()
+    chain.scheduler.take(assignment)
     chain.took_us = HELD_UP_US
-    await chain.run(one)
+    await chain.run(assignment)
     chain.took_us = 1000
-    await chain.run(one)
+    await chain.run(assignment)
     assert chain.began == [b"block 5", b"block 5"]
     assert chain.reported == [None, b"block 5+"]
 
 
 async def test_what_no_batch_takes_is_read_again(chain: Chain) -> None:
-    one = assigned()
-    chain.scheduler.take(one)
+    assignment = assigned()
+    chain.scheduler.take(assignment)
     chain.found = MAX_FINDINGS + 1
-    await chain.run(one)
+    await chain.run(assignment)
     chain.found = 1
-    await chain.run(one)
+    await chain.run(assignment)
     assert chain.began == [b"block 5", b"block 5"]
 
 

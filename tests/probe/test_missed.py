@@ -24,14 +24,14 @@ def gone(first: int, last: int) -> Finding:
     return Finding(Findings.RETRACTED, f"{first}-{last}", orjson.dumps({"first": first, "last": last}))
 
 
-def telling(seq: int, *found: Finding, assignment: int = 1) -> bytes:
+def telling(seq: int, *findings: Finding, assignment: int = 1) -> bytes:
     """A sealed batch whose second result of three found these."""
     batch = decode(sealed(INC, seq))
-    return encode(replace(batch, found={1: found}, assignment=[9, assignment, 9]))
+    return encode(replace(batch, found={1: findings}, assignment=[9, assignment, 9]))
 
 
-def tell(spool: Spool, seq: int, *found: Finding, assignment: int = 1) -> None:
-    spool.append(INC, seq, 3, telling(seq, *found, assignment=assignment))
+def tell(spool: Spool, seq: int, *findings: Finding, assignment: int = 1) -> None:
+    spool.append(INC, seq, 3, telling(seq, *findings, assignment=assignment))
 
 
 def small(directory: Path, **more: object) -> Spool:
@@ -126,7 +126,7 @@ def test_positions_of_a_version_that_knew_of_no_chains_are_read(tmp_path: Path) 
     content = {"acked": {str(INC): 0}, "lost": {str(INC): [lost]}}
     (tmp_path / "positions.json").write_text(json.dumps(content))
     spool = small(tmp_path)
-    assert [one.results for one in spool.ledger.losses(INC)] == [9]
+    assert [loss.results for loss in spool.ledger.losses(INC)] == [9]
     spool.close()
 
 

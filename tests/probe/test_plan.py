@@ -100,7 +100,7 @@ def test_the_hash_is_that_of_what_is_there() -> None:
     for number in range(1, 200):
         orders = [order(chance.randrange(20), chance.randrange(1, 5)) for _ in range(3)]
         taken.plan.apply(Change(number=number, upsert=orders, removed=[chance.randrange(20)]))
-        assert taken.plan.hash == plan_hash((n, one.revision) for n, one in taken.now.items())
+        assert taken.plan.hash == plan_hash((n, assignment.revision) for n, assignment in taken.now.items())
         assert len(taken.plan) == len(taken.now)
 
 

@@ -34,10 +34,10 @@ def taking(us: float) -> Callable[[], float]:
 
 
 def test_a_check_that_runs_seldom_leaves_nothing_behind() -> None:
-    one = assigned()
-    check = check_of(one, taking(119))
-    assert one.check is None
-    assert check_of(one, taking(119)) is not check
+    assignment = assigned()
+    check = check_of(assignment, taking(119))
+    assert assignment.check is None
+    assert check_of(assignment, taking(119)) is not check
     gone = weakref.ref(check)
     gc.disable()
     try:
@@ -49,8 +49,8 @@ def test_a_check_that_runs_seldom_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize(("us", "interval_ms"), [(121, 60_000), (3, 1_000)])
 def test_a_check_is_kept_if_making_it_takes_more_than_its_share(us: float, interval_ms: int) -> None:
-    one = assigned(interval_ms=interval_ms)
-    assert check_of(one, taking(us)) is check_of(one, taking(us))
+    assignment = assigned(interval_ms=interval_ms)
+    assert check_of(assignment, taking(us)) is check_of(assignment, taking(us))
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_a_check_is_kept_if_making_it_takes_more_than_its_share(us: float, inter
     ],
 )
 def test_a_check_that_remembers_is_kept(type_: str, config: bytes) -> None:
-    one = assigned(type_, config)
-    assert check_of(one, taking(0)) is check_of(one, taking(0))
+    assignment = assigned(type_, config)
+    assert check_of(assignment, taking(0)) is check_of(assignment, taking(0))
 
 
 def test_a_configuration_that_is_not_understood_is_read_once() -> None:
-    one = assigned(config=b"{")
-    assert check_of(one, taking(0)) is check_of(one, taking(0))
+    assignment = assigned(config=b"{")
+    assert check_of(assignment, taking(0)) is check_of(assignment, taking(0))

@@ -60,9 +60,9 @@ async def test_it_is_told_once_what_to_do_and_stops_at_once_while_it_waits(
     await peer.stop()
 
     assert len(peer.hellos) == 1
-    [told] = [entry for entry in logs if entry["log_level"] == "error"]
-    assert told["reason"] == why
-    assert "TOCSIN_JOIN_TOKEN" in told["todo"]
+    [mapping] = [entry for entry in logs if entry["log_level"] == "error"]
+    assert mapping["reason"] == why
+    assert "TOCSIN_JOIN_TOKEN" in mapping["todo"]
 
 
 async def test_with_a_new_certificate_it_calls_without_waiting_any_longer(

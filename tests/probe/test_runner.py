@@ -15,17 +15,17 @@ pytestmark = pytest.mark.races
 
 
 async def test_hands_on_what_the_check_found() -> None:
-    found = Outcome(Status.UP, 200, phases=Phases(connect_us=5))
+    outcome = Outcome(Status.UP, 200, phases=Phases(connect_us=5))
 
     async def check(net: Net, deadline: float) -> Outcome:
-        return found
+        return outcome
 
     net = Net()
     before = boot_us()
     ran = await run(check, net, 1.0)
     net.close()
 
-    assert ran.outcome is found
+    assert ran.outcome is outcome
     assert before <= ran.start_us <= ran.start_us + ran.duration_us <= boot_us()
 
 

@@ -371,8 +371,8 @@ async def test_a_refusal_is_told_once_in_the_collectors_words_and_tried_again(tm
     await peer.until(lambda: once(peer, 1))
     await probe.stop()
     await peer.stop()
-    told = [entry for entry in logs if entry["log_level"] == "error"]
-    assert [entry["reason"] for entry in told] == ["this probe runs at 192.0.2.7 already"]
+    mappings = [entry for entry in logs if entry["log_level"] == "error"]
+    assert [entry["reason"] for entry in mappings] == ["this probe runs at 192.0.2.7 already"]
 
 
 async def test_nobody_there_is_worth_a_warning_from_the_second_time_on(

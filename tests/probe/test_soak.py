@@ -93,22 +93,22 @@ def start(directory: Path, collector: int, metrics: int) -> "subprocess.Popen[by
 
 async def size_at(port: int) -> Size:
     """What it takes at most during a twentieth of the time."""
-    found: list[Size] = []
+    sizes: list[Size] = []
     until = time.monotonic() + SECONDS / 20
-    while time.monotonic() < until or not found:
+    while time.monotonic() < until or not sizes:
         await asyncio.sleep(0.2)
         try:
             told = samples(await ask(port, b"GET /metrics HTTP/1.1\r\n\r\n"))
         except ConnectionRefusedError:
             continue
-        found.append(
+        sizes.append(
             Size(
                 told["process_resident_memory_bytes"] / 1e6,
                 told["process_open_fds"],
                 told["tocsin_probe_tasks"],
             )
         )
-    return highest(found)
+    return highest(sizes)
 
 
 def highest(sizes: list[Size]) -> Size:

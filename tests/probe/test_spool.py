@@ -279,12 +279,12 @@ def test_what_was_told_is_not_told_again_with_more(opened: Opener) -> None:
     spool = opened(max_bytes=40_000, segment_bytes=4000)
     fill(spool, 1, 500)
     reader = spool.read_after(INC, 0)
-    told = reader.next()
-    assert told
+    sealed = reader.next()
+    assert sealed
     fill(spool, 501, 1000)
     found = [(record.first_seq, record.seq, decode(record.data).gap) for record in rest(reader)]
-    assert whole(found, 1000, first=told.seq + 1)
-    assert told.results + lost(found) == spool.results_lost
+    assert whole(found, 1000, first=sealed.seq + 1)
+    assert sealed.results + lost(found) == spool.results_lost
 
 
 async def test_acknowledged_batches_go_first_when_there_is_no_room(opened: Opener) -> None:

@@ -210,10 +210,10 @@ async def dialled(
         yield probe_pb2_grpc.ProbeLinkStub(channel).Session(), channel  # type: ignore[no-untyped-call]
 
 
-async def enrolled(collector: Collector, said: probe_pb2.Hello) -> ProbeCredentials:
+async def enrolled(collector: Collector, hello: probe_pb2.Hello) -> ProbeCredentials:
     """What the probe that will say this hello was given before."""
-    await enrol(collector.db, identity(said), list(said.locations))
-    return pki.certified(collector.credentials.trust, list(said.locations), probe_id=identity(said))
+    await enrol(collector.db, identity(hello), list(hello.locations))
+    return pki.certified(collector.credentials.trust, list(hello.locations), probe_id=identity(hello))
 
 
 @asynccontextmanager
@@ -233,12 +233,12 @@ async def connected(
 
 
 async def refusal(
-    collector: Collector, said: probe_pb2.Hello, mine: ProbeCredentials | None = None
+    collector: Collector, hello: probe_pb2.Hello, mine: ProbeCredentials | None = None
 ) -> tuple[grpc.StatusCode, str]:
     """How the collector answers a hello that it does not welcome."""
-    async with dialled(collector, mine or await enrolled(collector, said)) as (stream, _):
+    async with dialled(collector, mine or await enrolled(collector, hello)) as (stream, _):
         with suppress(grpc.aio.AioRpcError):  # refused before it was said
-            await stream.write(probe_pb2.FromProbe(sent_us=1, hello=said))
+            await stream.write(probe_pb2.FromProbe(sent_us=1, hello=hello))
         return await refused(stream)
 
 
@@ -286,5 +286,5 @@ def sealed(seq: int, **says: Any) -> bytes:
     return convert.encode(batch(seq, **says))
 
 
-def identity(said: probe_pb2.Hello) -> UUID:
-    return UUID(bytes=said.probe_id)
+def identity(hello: probe_pb2.Hello) -> UUID:
+    return UUID(bytes=hello.probe_id)

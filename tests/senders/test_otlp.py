@@ -18,9 +18,9 @@ async def test_node_exports_to_where_it_is_told(product: tuple[Product, Caller],
     _, caller = product
     id_, config = await made(caller, "opentelemetry", otlpProtocol=protocol)
 
-    said = await _export(protocol, config["endpoint"], config["authToken"])
+    text = await _export(protocol, config["endpoint"], config["authToken"])
 
-    assert said == ""
+    assert text == ""
     async with asyncio.timeout(20):
         while not (values := await heard(caller, id_)):
             await asyncio.sleep(0.1)
@@ -32,9 +32,9 @@ async def test_node_is_told_that_its_token_is_wrong(product: tuple[Product, Call
     _, caller = product
     id_, config = await made(caller, "opentelemetry", otlpProtocol="http/protobuf")
 
-    said = await _export("http/protobuf", config["endpoint"], "wrong")
+    text = await _export("http/protobuf", config["endpoint"], "wrong")
 
-    assert "Unauthorized" in said or "401" in said
+    assert "Unauthorized" in text or "401" in text
     assert await heard(caller, id_) == {}
 
 

@@ -109,7 +109,7 @@ async def test_a_sender_is_heard_and_its_silence_too_and_it_outlasts_us(
     async with sending(command, tmp_path / "sender.log"):
         await eventually(lambda: _is(caller, id_, "up"), timeout_s=60)
     results = (await caller.got(f"/v1/monitors/{id_}/results"))["data"]
-    assert max(one["samples"] for one in results) > 1
+    assert max(result["samples"] for result in results) > 1
 
 
 @pytest.mark.parametrize("sender", SENDERS)

@@ -57,6 +57,6 @@ async def test_a_failure_stops_nothing() -> None:
 
 async def test_a_database_that_is_away_is_told_once() -> None:
     away = Unavailable("The database is away")
-    with structlog.testing.capture_logs() as said:
+    with structlog.testing.capture_logs() as mappings:
         await turns(away, away, away, False, away, False)
-    assert [line["reason"] for line in said] == ["The database is away"] * 2
+    assert [line["reason"] for line in mappings] == ["The database is away"] * 2

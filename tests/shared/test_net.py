@@ -122,11 +122,11 @@ def test_cloud_metadata_is_never_allowed(address: str, allow_private: bool) -> N
 @pytest.mark.parametrize(("address", "kind"), PRIVATE)
 def test_what_is_not_public_is_a_matter_of_policy(address: str, kind: str) -> None:
     assert refusal(address, allow_private=True) is None
-    said = refusal(address, allow_private=False)
-    assert said is not None
-    assert said.startswith(f"{address} is a")
-    assert kind in said
-    assert said.endswith(" address, which is not allowed here")
+    text = refusal(address, allow_private=False)
+    assert text is not None
+    assert text.startswith(f"{address} is a")
+    assert kind in text
+    assert text.endswith(" address, which is not allowed here")
 
 
 @pytest.mark.parametrize("address", PUBLIC)

@@ -68,8 +68,8 @@ def test_monitors_are_spread_over_the_interval() -> None:
 
 def test_places_are_the_same_in_every_process() -> None:
     code = "from shared.schedule import phase_us; print(phase_us(4711, 60_000_000, 1, 3))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert int(told) == phase_us(4711, MINUTE, 1, 3)
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert int(text) == phase_us(4711, MINUTE, 1, 3)
 
 
 @pytest.mark.parametrize(

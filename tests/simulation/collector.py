@@ -72,14 +72,14 @@ class Judge:
     @property
     def calm(self) -> bool:
         """Is it up, and does nobody say otherwise?"""
-        one = self.monitor
-        return not (one.down or one.degraded_since or one.flapping_since)
+        monitor = self.monitor
+        return not (monitor.down or monitor.degraded_since or monitor.flapping_since)
 
     @property
     def doubtful(self) -> bool:
-        one = self.monitor
-        differs = any(place.state.failing != one.down for place in self.places)
-        return differs or bool(one.degraded_since or one.flapping_since)
+        monitor = self.monitor
+        differs = any(place.state.failing != monitor.down for place in self.places)
+        return differs or bool(monitor.degraded_since or monitor.flapping_since)
 
     def hear(self, place: Place, results: Sequence[Result], now: int) -> bool:
         """Move the state of *place* by its results; says whether a streak of failures begins with them."""
@@ -124,8 +124,8 @@ class Judge:
             )
         all_seen[place.place] = seen
         all_seen = joined(all_seen, _THRESHOLDS, _TIMEOUT, moment)
-        for each, one in zip(self.places, all_seen, strict=True):
-            each.state = one.state
+        for each, location in zip(self.places, all_seen, strict=True):
+            each.state = location.state
         return all_seen
 
     def decide(self, now: int, news: Sequence[EvaluatedLocation] = ()) -> None:
@@ -137,7 +137,7 @@ class Judge:
             self._open(decision, now, moment)
         elif decision.action is IncidentAction.RESOLVE:
             heard = zip(self.places, news, strict=False)
-            ends = [place.turned for place, one in heard if one.change is StateChange.RECOVERED]
+            ends = [place.turned for place, location in heard if location.change is StateChange.RECOVERED]
             self.incidents[-1].ended = max(ends, default=now)
             self._resolved_at = decision.until
         self.monitor = after(self.monitor, decision)

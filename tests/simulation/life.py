@@ -78,7 +78,7 @@ class Life:
             self._pass(self.chance.choice([1, 2, 5, 10, 30, 60, 200, 700]) * SECOND)
             self._something_happens()
             heard = self.chance.random() < 0.8
-            self._decide({one for one in self.locations if heard and self.chance.random() < 0.8})
+            self._decide({location for location in self.locations if heard and self.chance.random() < 0.8})
             if self.chance.random() < 0.7:
                 self._announce()
             self._keep_promises()
@@ -87,8 +87,8 @@ class Life:
         """All holds end, and the target stays as it is for long."""
         self.monitor = replace(self.monitor, silenced_until=None)
         self.window_until, self.parents = BIRTH, Parents.WELL
-        for one in self.locations:
-            one.gone, one.fails = False, down
+        for location in self.locations:
+            location.gone, location.fails = False, down
         for _ in range(90):
             self._pass(30 * SECOND)
             self._decide(set(self.locations))
@@ -98,17 +98,17 @@ class Life:
 
     def _pass(self, time: timedelta) -> None:
         self.now += time
-        for one in self.locations:
-            if not one.gone:
-                one.probe_seen_at = self.now
+        for location in self.locations:
+            if not location.gone:
+                location.probe_seen_at = self.now
 
     def _something_happens(self) -> None:
         for_a_while = self.now + self.chance.choice([5, 100, 300, 2000]) * SECOND
         lasts = self.chance.random() < 0.7
-        one = self.chance.choice(self.locations)
+        location = self.chance.choice(self.locations)
         match self.chance.randrange(24):
             case 0 | 1 | 2:
-                one.fails = not one.fails
+                location.fails = not location.fails
             case 3:
                 fails = self.chance.random() < 0.5
                 for each in self.locations:
@@ -120,7 +120,7 @@ class Life:
             case 6:
                 self.parents = self.chance.choice([Parents.WELL, Parents.WELL, Parents.DOWN, Parents.AWAITED])
             case 7:
-                one.gone = not one.gone
+                location.gone = not location.gone
             case 8 if self.incident_since is not None:
                 self.incident_since = None
                 self.by_hand_at = self.now if self.monitor.down else None
@@ -141,17 +141,21 @@ class Life:
             maintenance_until=self.window_until if self.window_until > self.now else None,
             parents=self.parents,
             by_hand=self.by_hand_at is not None,
-            votes=any(one.vote().counts(self.now) for one in self.locations),
-            measured=any(one.checked_at for one in self.locations),
+            votes=any(location.vote().counts(self.now) for location in self.locations),
+            measured=any(location.checked_at for location in self.locations),
         )
         return replace(self.monitor, around=around)
 
     def _decide(self, checked: set[Location]) -> None:
         seen = []
-        for one in self.locations:
-            wrong = Status.DOWN if one.fails else Status.UP
+        for location in self.locations:
+            wrong = Status.DOWN if location.fails else Status.UP
             status = Status.UNKNOWN if self.chance.random() < 0.05 else wrong
-            seen.append(one.check(status, self.now) if one in checked and not one.gone else one.unchecked())
+            seen.append(
+                location.check(status, self.now)
+                if location in checked and not location.gone
+                else location.unchecked()
+            )
         before = self._standing()
         decision = decide(before, seen, BIRTH, self.now)
         if decision.action is IncidentAction.OPEN and self.incident_since is None:

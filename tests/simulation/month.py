@@ -41,7 +41,7 @@ class Month:
         self.outages: list[Outage] = outages(script, monitor)
         self.places = [Place(script, monitor, place, self.outages) for place in range(PLACES)]
         self.judge = Judge(script, self.places)
-        turns = {edge for one in self.outages for edge in (one.start, one.end)}
+        turns = {edge for outage in self.outages for edge in (outage.start, outage.end)}
         heard = {edge for spans in (*script.heard, *script.cut, script.up) for edge in spans.edges}
         walls = {edge for wall in (*script.walls, script.clock) for edge in wall.edges}
         self._edges = sorted(turns | heard | walls)

@@ -70,10 +70,10 @@ class Place:
         self.incarnation = self.version = self.number = self.recheck = 0
         self.unheard: list[Result] = []
         self.next = self._passed = _FOREVER
-        self._outages = [one for one in outages if place in one.places]
-        self._starts = [one.start for one in self._outages]
+        self._outages = [outage for outage in outages if place in outage.places]
+        self._starts = [outage.start for outage in self._outages]
         self._well = (0, 0)
-        edges = {edge for one in self._outages for edge in (one.start, one.end)}
+        edges = {edge for outage in self._outages for edge in (outage.start, outage.end)}
         self.turns = sorted({*script.edges[place], *script.clock.edges, *edges})
 
     def start_work(self, now: int) -> None:

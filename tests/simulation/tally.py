@@ -88,8 +88,8 @@ def _shadows(script: Script) -> list[int]:
 def _count(tally: Tally, number: int, month: Month, edges: Sequence[int]) -> None:
     left = list(month.judge.incidents)
     for outage in (one for one in month.outages if one.real):
-        mine = [one for one in left if _is_of(one, outage)]
-        left = [one for one in left if one not in mine]
+        mine = [incident for incident in left if _is_of(incident, outage)]
+        left = [incident for incident in left if incident not in mine]
         clear = _clear(outage, edges, month)
         must = clear and outage.end - outage.start > SURE + (3 * TIMEOUT if outage.hangs else 0)
         must = must or outage.end - outage.start > 4 * _SHADOW
@@ -99,11 +99,11 @@ def _count(tally: Tally, number: int, month: Month, edges: Sequence[int]) -> Non
             tally.missed.append((number, outage))
         if len(mine) > 1:
             tally.again.append((number, outage))
-        for one in mine[:1]:
-            _time(tally, outage, one, clear=clear)
-            if must and not _is_right(outage, one, clear=clear):
-                tally.wrong.append((number, outage, one))
-    tally.false += [(number, one) for one in left]
+        for incident in mine[:1]:
+            _time(tally, outage, incident, clear=clear)
+            if must and not _is_right(outage, incident, clear=clear):
+                tally.wrong.append((number, outage, incident))
+    tally.false += [(number, incident) for incident in left]
 
 
 def _is_of(incident: Incident, outage: Outage) -> bool:
@@ -118,18 +118,22 @@ def _clear(outage: Outage, edges: Sequence[int], month: Month) -> bool:
     )
 
 
-def _is_right(outage: Outage, one: Incident, *, clear: bool) -> bool:
+def _is_right(outage: Outage, incident: Incident, *, clear: bool) -> bool:
     """Has it the beginning and the end of the outage, as near as checks can tell?"""
     slack = 0 if clear else 4 * _SHADOW
-    begun = outage.start - _BEFORE <= one.began <= outage.start + INTERVAL // PLACES + SECOND + slack
+    begun = outage.start - _BEFORE <= incident.began <= outage.start + INTERVAL // PLACES + SECOND + slack
     # Two locations must see it well again, each at its own time, and one good check in fifty is lost.
-    return begun and one.ended is not None and outage.end <= one.ended <= outage.end + 3 * INTERVAL + slack
+    return (
+        begun
+        and incident.ended is not None
+        and outage.end <= incident.ended <= outage.end + 3 * INTERVAL + slack
+    )
 
 
-def _time(tally: Tally, outage: Outage, one: Incident, *, clear: bool) -> None:
+def _time(tally: Tally, outage: Outage, incident: Incident, *, clear: bool) -> None:
     if clear:
-        tally.waits[outage.hangs].append(one.opened - one.began)
-        tally.delays[outage.hangs].append(one.opened - outage.start)
+        tally.waits[outage.hangs].append(incident.opened - incident.began)
+        tally.delays[outage.hangs].append(incident.opened - outage.start)
 
 
 def _times(times: Sequence[int]) -> str:

@@ -53,10 +53,10 @@ async def subscribe(db: Db, page: StatusPage, emails: Sequence[str], **more: Any
 
 
 async def publish(db: Db, who: Actor, page: StatusPage, **body: Any) -> UUID:
-    told = await incidents.publish(
+    details = await incidents.publish(
         db, who, page.id, {"title": "Checkout is slow", "message": "We look into it", **body}, utc_now()
     )
-    return told.row.id
+    return details.row.id
 
 
 async def update(db: Db, who: Actor, page: StatusPage, id_: UUID, status: str, **body: Any) -> None:
@@ -72,14 +72,14 @@ def mails(db: Db, url: str, most: int = 8, keyring: Keyring = KEYRING, **mailer:
 @asynccontextmanager
 async def at_work(*senders: PageSender) -> AsyncIterator[None]:
     rest = timedelta(milliseconds=20)
-    loops = [asyncio.create_task(forever("page news", one.turn, rest, one.bell)) for one in senders]
+    loops = [asyncio.create_task(forever("page news", sender.turn, rest, sender.bell)) for sender in senders]
     try:
         yield
     finally:
         for loop in loops:
             loop.cancel()
         await asyncio.gather(*loops, return_exceptions=True)
-        await asyncio.gather(*(one.close() for one in senders))
+        await asyncio.gather(*(sender.close() for sender in senders))
 
 
 async def drained(db: Db, timeout_s: float = 60.0) -> None:

@@ -28,12 +28,12 @@ async def of_chains(world: World, config: dict[str, Any] = GAS, type_: str = "")
     return world
 
 
-def raised(key: str = "high_gas", **said: Any) -> Finding:
-    return Finding(Findings.RAISED, key, orjson.dumps({**HIGH, **said}))
+def raised(key: str = "high_gas", **answer: Any) -> Finding:
+    return Finding(Findings.RAISED, key, orjson.dumps({**HIGH, **answer}))
 
 
-def recovered(key: str = "high_gas", **said: Any) -> Finding:
-    return Finding(Findings.RECOVERED, key, orjson.dumps({**LOW, **said}))
+def recovered(key: str = "high_gas", **answer: Any) -> Finding:
+    return Finding(Findings.RECOVERED, key, orjson.dumps({**LOW, **answer}))
 
 
 def hash_of(name: str) -> str:
@@ -41,7 +41,7 @@ def hash_of(name: str) -> str:
     return "0x" + name.encode().hex().rjust(64, "0")
 
 
-def log(transaction: str, block: int, *, index: int = 0, branch: str = "a", **said: Any) -> Finding:
+def log(transaction: str, block: int, *, index: int = 0, branch: str = "a", **answer: Any) -> Finding:
     """A log of that transaction, in the block of that number of a branch."""
     data = {
         "name": "Paid",
@@ -51,7 +51,7 @@ def log(transaction: str, block: int, *, index: int = 0, branch: str = "a", **sa
         "blockNumber": block,
         "blockHash": hash_of(f"{branch}{block}"),
         "logIndex": index,
-        **said,
+        **answer,
     }
     return Finding(Findings.LOG, f"{hash_of(transaction)}:{index}", orjson.dumps(data))
 
@@ -66,14 +66,14 @@ def gone(first: int, last: int, branch: str = "b", hashes: Mapping[int, str] | N
 
 def finding(
     world: World,
-    *found: Finding,
+    *findings: Finding,
     location: str = "local",
     monitor: int | None = None,
     ago: timedelta = timedelta(seconds=1),
 ) -> Submission:
     """The next batch: one good check that found these."""
     submission = world.batch(Status.UP, location=location, monitor=monitor, ago=ago)
-    batch = replace(submission.batch, found={0: found}, state={0: b'{"raised":[]}'})
+    batch = replace(submission.batch, found={0: findings}, state={0: b'{"raised":[]}'})
     return replace(submission, batch=batch)
 
 

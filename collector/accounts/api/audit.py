@@ -24,10 +24,10 @@ async def list_(request: web.Request) -> web.Response:
         until=until,
     )
     query.done()
-    found, total = await audit.page(
+    entries, total = await audit.page(
         context_of(request).db, caller(request).team_id, wanted, at.limit, at.offset
     )
-    return pages.answer(request, at, [_shown(one) for one in found], total)
+    return pages.answer(request, at, [_shown(entry) for entry in entries], total)
 
 
 def _shown(entry: AuditEntry) -> AuditLogEntry:

@@ -22,18 +22,18 @@ async def update(request: web.Request) -> web.Response:
     return ok(_shown(request, changed, warnings))
 
 
-def _shown(request: web.Request, found: Team, warnings: Sequence[str] = ()) -> TeamAnswer:
-    plan = context_of(request).plans[found.plan]
+def _shown(request: web.Request, team: Team, warnings: Sequence[str] = ()) -> TeamAnswer:
+    plan = context_of(request).plans[team.plan]
     return TeamAnswer(
-        id=ids.show("team", found.id),
-        name=found.name,
-        plan=found.plan,
+        id=ids.show("team", team.id),
+        name=team.name,
+        plan=team.plan,
         limits=TeamLimits(
             monitors=plan.monitors,
             channels=plan.channels,
             streams=plan.streams,
             mails_per_hour=plan.mails_per_hour,
         ),
-        created_at=found.created_at,
+        created_at=team.created_at,
         warnings=list(warnings) or None,
     )

@@ -19,8 +19,8 @@ async def list_(request: web.Request) -> web.Response:
     at = pages.asked(query)
     query.done()
     limit, offset = (at.limit, at.offset) if at else (None, 0)
-    found, total = await tokens.page(context_of(request).db, caller(request).team_id, limit, offset)
-    shown = [_shown(token) for token in found]
+    listed_tokens, total = await tokens.page(context_of(request).db, caller(request).team_id, limit, offset)
+    shown = [_shown(token) for token in listed_tokens]
     return pages.listed(request, at, shown, total)
 
 

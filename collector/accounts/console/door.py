@@ -54,13 +54,13 @@ async def enter(request: web.Request) -> web.StreamResponse:
         return _wait(_form(request, after, _too_many(error), status=429, email=email), error)
     if token:
         return await _by_token(request, token, after)
-    found = await door.with_password(email, value(sent, "password"))
-    if not found:
+    users = await door.with_password(email, value(sent, "password"))
+    if not users:
         log.info("sign-in refused", address=from_.address)
         return _form(request, after, _WRONG, status=403, email=email)
-    user = _chosen(found, sent)
+    user = _chosen(users, sent)
     if user is None:
-        return await _which(request, after, email, found)
+        return await _which(request, after, email, users)
     return await admit(request, user, after, by="password")
 
 
@@ -149,17 +149,17 @@ def _wait(answer: web.Response, error: Limited) -> web.Response:
     return answer
 
 
-def _chosen(found: list[User], sent: Posted) -> User | None:
+def _chosen(users: list[User], sent: Posted) -> User | None:
     """Return the only user, or the one of the chosen team."""
-    if len(found) == 1:
-        return found[0]
+    if len(users) == 1:
+        return users[0]
     wanted = ids.read("usr", value(sent, "user"))
-    return next((user for user in found if user.id == wanted), None)
+    return next((user for user in users if user.id == wanted), None)
 
 
-async def _which(request: web.Request, after: str, email: str, found: list[User]) -> web.Response:
-    names = await sign_in.team_names(context_of(request).db, found)
-    teams = [(ids.show("usr", user.id), names.get(str(user.id), "")) for user in found]
+async def _which(request: web.Request, after: str, email: str, users: list[User]) -> web.Response:
+    names = await sign_in.team_names(context_of(request).db, users)
+    teams = [(ids.show("usr", user.id), names.get(str(user.id), "")) for user in users]
     return _form(request, after, "", email=email, teams=teams)
 
 
@@ -191,7 +191,7 @@ def _form(
     )
 
 
-def _gone(request: web.Request, said: str) -> web.Response:
-    answer = back(request, "/sign-in", said)
+def _gone(request: web.Request, text: str) -> web.Response:
+    answer = back(request, "/sign-in", text)
     signed_out(request, answer)
     return answer

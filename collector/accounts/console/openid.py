@@ -52,12 +52,12 @@ async def back(request: web.Request) -> web.StreamResponse:
     email = await _provider(request).end(attempt, request.query, context.now())
     if attempt is None:
         raise Forbidden("Please start again.")
-    found = await openid.known(context.db, email, context.now())
-    if not found:
+    users = await openid.known(context.db, email, context.now())
+    if not users:
         raise Forbidden(f"No user here has the address {email}. An admin of your team can invite you.")
-    user = _chosen(found, attempt.user)
+    user = _chosen(users, attempt.user)
     if user is None:
-        return await _which(request, attempt, found)
+        return await _which(request, attempt, users)
     await openid.join(context.db, user)
     cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by="provider")
     answer = welcome(request, session.safe_next(attempt.after), cookie)
@@ -66,26 +66,26 @@ async def back(request: web.Request) -> web.StreamResponse:
 
 
 def _provider(request: web.Request) -> Provider:
-    found = request.app[SIGN_IN].provider
-    if found is None:
+    provider = request.app[SIGN_IN].provider
+    if provider is None:
         raise NotFound("No sign-in provider is configured here")
-    return found
+    return provider
 
 
-def _chosen(found: list[User], wanted: str) -> User | None:
-    if len(found) == 1:
-        return found[0]
+def _chosen(users: list[User], wanted: str) -> User | None:
+    if len(users) == 1:
+        return users[0]
     id_ = ids.read("usr", wanted)
-    return next((user for user in found if user.id == id_), None)
+    return next((user for user in users if user.id == id_), None)
 
 
-async def _which(request: web.Request, attempt: Attempt, found: list[User]) -> web.StreamResponse:
+async def _which(request: web.Request, attempt: Attempt, users: list[User]) -> web.StreamResponse:
     """List the teams; each link leads to the provider again, where the user is signed in by now."""
-    names = await sign_in.team_names(context_of(request).db, found)
+    names = await sign_in.team_names(context_of(request).db, users)
     after = quote(session.safe_next(attempt.after), safe="")
     teams = [
         (f"/sign-in/oidc?next={after}&user={ids.show('usr', user.id)}", names.get(str(user.id), ""))
-        for user in found
+        for user in users
     ]
     return page(request, "which_team.html.j2", teams=teams)
 

@@ -45,7 +45,7 @@ async def log(request: web.Request) -> web.StreamResponse:
         until=until,
     )
     query.done()
-    found, total = await audit.page(
+    entries, total = await audit.page(
         context_of(request).db,
         visitor(request).team_id,
         wanted,
@@ -56,7 +56,7 @@ async def log(request: web.Request) -> web.StreamResponse:
     return page(
         request,
         "audit_log.html.j2",
-        entries=found,
+        entries=entries,
         at=common.at(request, number, total),
         asked=asked,
         total=total,

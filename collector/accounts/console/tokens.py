@@ -49,13 +49,13 @@ async def revoke(request: web.Request) -> web.StreamResponse:
 async def _shown(request: web.Request, made: NewToken | None = None) -> web.StreamResponse:
     number = common.asked(request)
     offset = (number - 1) * common.PER_PAGE
-    found, total = await tokens.page(
+    listed_tokens, total = await tokens.page(
         context_of(request).db, visitor(request).team_id, common.PER_PAGE, offset
     )
     return page(
         request,
         "tokens.html.j2",
-        tokens=found,
+        tokens=listed_tokens,
         at=common.at(request, number, total),
         made=made,
         public_url=context_of(request).public_url,

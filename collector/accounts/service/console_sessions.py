@@ -39,13 +39,17 @@ class SessionFinder:
         if not _COOKIE.fullmatch(cookie):
             return None
         hash_ = secret_hash(cookie)
-        found = await self._lookups.find(hash_)
-        if found is None or not hmac.compare_digest(found.hash, hash_) or not _lives(found, now):
+        console_session = await self._lookups.find(hash_)
+        if (
+            console_session is None
+            or not hmac.compare_digest(console_session.hash, hash_)
+            or not _lives(console_session, now)
+        ):
             return None
-        if now - found.seen_at >= session.NOTED_EVERY:
+        if now - console_session.seen_at >= session.NOTED_EVERY:
             async with self._db.transaction() as tx:
-                await table.see(tx, found.team_id, found.id, now)
-        return _visitor(found)
+                await table.see(tx, console_session.team_id, console_session.id, now)
+        return _visitor(console_session)
 
     async def close(self) -> None:
         await self._lookups.close()

@@ -178,8 +178,8 @@ class Provider:
 async def known(db: Db, email: str, now: datetime) -> list[User]:
     """Return the users with the address who have joined, or whose invitation is valid."""
     async with db.connection() as tx:
-        found = await people.with_email(tx, email)
-    return [user for user in found if user.invited_until is None or now < user.invited_until]
+        users = await people.with_email(tx, email)
+    return [user for user in users if user.invited_until is None or now < user.invited_until]
 
 
 async def join(db: Db, user: User) -> None:

@@ -83,14 +83,14 @@ async def first_by_operator(db: Db, team_id: int | None, email: str | None, now:
     """
     async with db.connection() as tx:
         if email is not None:
-            found = [user for user in await people.with_email(tx, email) if team_id in {None, user.team_id}]
+            users = [user for user in await people.with_email(tx, email) if team_id in {None, user.team_id}]
         else:
             team_id = team_id if team_id is not None else await _oldest_team(tx)
             admin = await people.first_admin(tx, team_id)
-            found = [admin] if admin else []
-    if len(found) != 1:
-        raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
-    return await first(db, found[0].team_id, found[0].id, now)
+            users = [admin] if admin else []
+    if len(users) != 1:
+        raise NotFound(f"{'several users have' if users else 'no user has'} the address {email}")
+    return await first(db, users[0].team_id, users[0].id, now)
 
 
 async def _oldest_team(tx: Tx) -> int:

@@ -123,19 +123,19 @@ async def enter(db: Db, user: User, browser: Browser, now: datetime, *, by: str)
 
 async def enter_by_token(db: Db, value: str, browser: Browser, now: datetime) -> str | None:
     """Open a session that ends with the token *value* and return its cookie; None for an invalid token."""
-    found = await tokens.find(db, value, now)
-    if found is None:
+    token = await tokens.find(db, value, now)
+    if token is None:
         return None
     async with db.transaction() as tx:
         return await console_sessions.open_(
             tx,
-            found.team_id,
-            found.user_id,
+            token.team_id,
+            token.user_id,
             browser,
             now,
-            name=found.user_name,
+            name=token.user_name,
             by="token",
-            token_id=found.id,
+            token_id=token.id,
         )
 
 

@@ -95,11 +95,11 @@ async def create(
 
 async def named(tx: Tx, text: str | None) -> Team:
     """Return the team with this id or unique name; by default the first. Raises NotFound."""
-    found = await table.all_(tx)
+    teams = await table.all_(tx)
     if text is not None:
         id_ = ids.read("team", text)
-        found = [team for team in found if team.id == id_] or [team for team in found if team.name == text]
-    if not found or (text is not None and len(found) > 1):
+        teams = [team for team in teams if team.id == id_] or [team for team in teams if team.name == text]
+    if not teams or (text is not None and len(teams) > 1):
         called = f"called {text}" if text else "yet: start a collector first"
-        raise NotFound(f"{'several teams are' if found else 'there is no team'} {called}")
-    return found[0]
+        raise NotFound(f"{'several teams are' if teams else 'there is no team'} {called}")
+    return teams[0]

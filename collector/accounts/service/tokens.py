@@ -212,7 +212,7 @@ def _beyond(user: User, wanted: Permission) -> dict[str, str]:
     return {"permission": f"must not grant more than the user's role: {user.role}"}
 
 
-def _counting(found: Token | None, hash_: bytes, now: datetime) -> Token | None:
-    if found is None or not hmac.compare_digest(found.hash, hash_):
+def _counting(token: Token | None, hash_: bytes, now: datetime) -> Token | None:
+    if token is None or not hmac.compare_digest(token.hash, hash_):
         return None
-    return found if counts(found.expires_at, found.revoked_at, now) else None
+    return token if counts(token.expires_at, token.revoked_at, now) else None

@@ -190,10 +190,10 @@ async def set_password(db: Db, email: str, team_id: int | None, password: str) -
 async def only_with_email(tx: Tx, email: str, team_id: int | None) -> User:
     """Return the only user with the address, in the team if one is given. Raises NotFound."""
     known = await table.with_email(tx, email)
-    found = [user for user in known if team_id is None or user.team_id == team_id]
-    if len(found) != 1:
-        raise NotFound(f"{'several users have' if found else 'no user has'} the address {email}")
-    return found[0]
+    users = [user for user in known if team_id is None or user.team_id == team_id]
+    if len(users) != 1:
+        raise NotFound(f"{'several users have' if users else 'no user has'} the address {email}")
+    return users[0]
 
 
 async def stored(password: str) -> str:

@@ -41,10 +41,10 @@ async def put(
 
 async def sent_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
     """Return when the user's newest link was made, if there is one."""
-    found: datetime | None = await tx.fetchval(
+    moment: datetime | None = await tx.fetchval(
         "SELECT max(sent_at) FROM password_links WHERE team_id = $1 AND user_id = $2", team_id, user_id
     )
-    return found
+    return moment
 
 
 async def has_first(tx: Tx, team_id: int, user_id: UUID, now: datetime) -> bool:

@@ -65,10 +65,10 @@ async def delete(tx: Tx, team_id: int, user_id: UUID) -> bool:
 
 async def confirmed_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
     """Return since when the second factor is asked for; None if it is not."""
-    found: datetime | None = await tx.fetchval(
+    moment: datetime | None = await tx.fetchval(
         "SELECT confirmed_at FROM two_factor WHERE team_id = $1 AND user_id = $2", team_id, user_id
     )
-    return found
+    return moment
 
 
 async def confirmed_users(tx: Tx, team_id: int) -> set[UUID]:

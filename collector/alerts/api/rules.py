@@ -51,9 +51,9 @@ async def preview(request: web.Request) -> web.Response:
         from_=found.since,
         to=found.until,
         monitors=found.monitors,
-        alerts=[_previewed(one) for one in found.alerts],
-        notifications=sum(one.notices for one in found.alerts),
-        escalations=sum(one.escalations for one in found.alerts),
+        alerts=[_previewed(alert) for alert in found.alerts],
+        notifications=sum(alert.notices for alert in found.alerts),
+        escalations=sum(alert.escalations for alert in found.alerts),
         warnings=list(found.warnings) or None,
     )
     return ok(answer)

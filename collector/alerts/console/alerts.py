@@ -59,11 +59,11 @@ async def resolve(request: web.Request) -> web.StreamResponse:
 
 
 async def _perform(
-    request: web.Request, action: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], said: str
+    request: web.Request, action: Callable[[Db, Actor, UUID, datetime], Awaitable[Alert]], text: str
 ) -> web.StreamResponse:
     context, id_ = context_of(request), path_id(request, "alert", alerts.WHAT)
     try:
         await action(context.db, who(request), id_, context.now())
     except Conflict as fault:
         return back(request, HERE, str(fault), tone="bad")
-    return back(request, HERE, said)
+    return back(request, HERE, text)

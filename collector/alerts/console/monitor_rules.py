@@ -38,9 +38,9 @@ class MonitorRules:
         chosen = {ids.show("chan", id_) for row in own for id_ in row.channels}
         if monitor_id is None and not known:
             chosen = {
-                ids.show("chan", one.row.id)
-                for one in channels
-                if one.row.enabled and one.row.type != _ON_THEIR_OWN
+                ids.show("chan", channel.row.id)
+                for channel in channels
+                if channel.row.enabled and channel.row.type != _ON_THEIR_OWN
             }
         others = [row for row in known if row.every and row.enabled]
         return NotifiedChannels(
@@ -106,12 +106,15 @@ async def _join(
         if others and {ids.show("chan", id_) for id_ in row.channels} == set(wanted):
             await rules.update(db, who(request), row.id, {"monitors": [*others, own]}, now)
             return
-    names = {ids.show("chan", one.row.id): one.row.name for one in await sections.every_channel(request)}
+    names = {
+        ids.show("chan", channel.row.id): channel.row.name
+        for channel in await sections.every_channel(request)
+    }
     name = f"Outages to {', '.join(names.get(id_, id_) for id_ in wanted)}"[:_LONGEST_NAME]
     body = {"name": name, "channels": list(wanted), "monitors": [own]}
     await rules.create(db, who(request), body, now)
 
 
 def _sentences(rows: Iterable[RuleRow], channels: Iterable[ChannelWithConfig]) -> list[str]:
-    names = {one.row.id: one.row.name for one in channels if one.row.enabled}
+    names = {channel.row.id: channel.row.name for channel in channels if channel.row.enabled}
     return [rule_sentences.text(rule_sentences.sentence(parts(row, names, {}))) for row in rows]

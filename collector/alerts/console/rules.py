@@ -53,13 +53,13 @@ async def list_(request: web.Request) -> web.StreamResponse:
     offset = (number - 1) * common.PER_PAGE
     team_id = visitor(request).team_id
     found, total = await rules.page(context_of(request).db, team_id, RuleFilter(), common.PER_PAGE, offset)
-    names = {one.row.id: one.row.name for one in every if one.row.enabled}
-    chosen = [id_ for one in found for id_ in one.row.monitors]
+    names = {channel.row.id: channel.row.name for channel in every if channel.row.enabled}
+    chosen = [id_ for details in found for id_ in details.row.monitors]
     monitors = await reads.names(context_of(request).db, team_id, chosen) if chosen else {}
     return page(
         request,
         "rules.html.j2",
-        rows=[_line(one.row, names, monitors) for one in found],
+        rows=[_line(details.row, names, monitors) for details in found],
         silence=sections.silence(every),
         at=common.at(request, number, total),
     )
@@ -148,7 +148,7 @@ async def _drawn(
     choice = await pickers.monitors(request, shown.get("monitors") or ())
     options = {"channels": sections.channel_options(every), "monitors": choice.options}
     of_policy, of_tags = edits.of(faults, _POLICY), edits.of(faults, "tags")
-    left = {name: said for name, said in faults.items() if name not in {*of_policy, *of_tags}}
+    left = {name: text for name, text in faults.items() if name not in {*of_policy, *of_tags}}
     values = {**shown, "conditions": {**to_json(Conditions()), **(shown.get("conditions") or {})}}
     whole = forms.build(RuleSettings, values, left, leave_out={_POLICY, "tags"}, options=options)
     policy = _policy(shown.get(_POLICY), of_policy, options["channels"])
@@ -183,7 +183,7 @@ def _policy(shown: Any, faults: Mapping[str, str], channels: pickers.Options) ->
         prefix=f"{_POLICY}.",
         options={"escalateToChannels": channels},
     )
-    return Form(tuple(replace(one, required=False) for one in form.fields), form.faults)
+    return Form(tuple(replace(field, required=False) for field in form.fields), form.faults)
 
 
 def _sent(form: Posted) -> dict[str, Any]:
@@ -248,8 +248,8 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _done(said: str, known: RuleDetails) -> str:
-    return ". ".join([said.rstrip("."), *known.warnings]) + ("" if known.warnings else ".")
+def _done(text: str, known: RuleDetails) -> str:
+    return ". ".join([text.rstrip("."), *known.warnings]) + ("" if known.warnings else ".")
 
 
 def _tone(known: RuleDetails) -> Tone:

@@ -31,13 +31,13 @@ def silence(known: Sequence[ChannelWithConfig]) -> str:
     """Say why an outage would notify nobody, from the team's channels; empty if it would."""
     if not known:
         return "No one will be notified: there is no channel yet."
-    awake = [one for one in known if one.row.enabled]
-    used = [one for one in awake if one.used]
-    if not used and not any(one.row.type == "webhook" for one in awake):
+    awake = [channel for channel in known if channel.row.enabled]
+    used = [channel for channel in awake if channel.used]
+    if not used and not any(channel.row.type == "webhook" for channel in awake):
         return "No one will be notified: no rule notifies an enabled channel."
     if not used:
         return "No rule notifies any channel: only webhooks are notified of outages."
-    if all(one.fault is not None and one.fault.flagged for one in used):
+    if all(channel.fault is not None and channel.fault.flagged for channel in used):
         return "Notifications may not reach you: every channel that rules notify is failing."
     return ""
 
@@ -50,8 +50,8 @@ def reason(key: str, value: float | None) -> str:
 def channel_options(known: Iterable[ChannelWithConfig]) -> Options:
     return [
         (
-            ids.show("chan", one.row.id),
-            f"{one.row.name} ({one.row.type}{'' if one.row.enabled else ', off'})",
+            ids.show("chan", channel.row.id),
+            f"{channel.row.name} ({channel.row.type}{'' if channel.row.enabled else ', off'})",
         )
-        for one in known
+        for channel in known
     ]

@@ -132,18 +132,18 @@ def undecided(conditions: Conditions, facts: RuleFacts) -> bool:
 def _failing(conditions: Conditions, facts: RuleFacts) -> Reason | None:
     if conditions.empty:
         return Reason(DOWN) if facts.down else None
-    found = [term(conditions, facts) for term in _terms(conditions)]
-    held = [reason for reason in found if reason is not None]
-    enough = len(held) == len(found) if conditions.match == "all" else bool(held)
+    reasons = [term(conditions, facts) for term in _terms(conditions)]
+    held = [reason for reason in reasons if reason is not None]
+    enough = len(held) == len(reasons) if conditions.match == "all" else bool(held)
     return held[0] if enough else None
 
 
-def _crossed(found: Sequence[NotifiedCrossing]) -> Reason | None:
+def _crossed(crossings: Sequence[NotifiedCrossing]) -> Reason | None:
     """Return the crossing announced last."""
-    if not found:
+    if not crossings:
         return None
-    last = max(found, key=lambda one: one.told_at)
-    return Reason(last.key, last.value, last.threshold, summary(found), last.told_at, last.single)
+    last = max(crossings, key=lambda crossing: crossing.told_at)
+    return Reason(last.key, last.value, last.threshold, summary(crossings), last.told_at, last.single)
 
 
 def slow(conditions: Conditions, check: CheckSample) -> bool:

@@ -128,4 +128,4 @@ def _note(spells: list[Spell], reason: Reason | None, at: datetime, outages: Seq
 
 
 def _down(outages: Sequence[Spell], at: datetime) -> bool:
-    return any(one.since <= at and (one.until is None or at < one.until) for one in outages)
+    return any(spell.since <= at and (spell.until is None or at < spell.until) for spell in outages)

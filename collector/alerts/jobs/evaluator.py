@@ -92,11 +92,11 @@ async def evaluate(tx: Tx, keys: Sequence[Key], now: datetime) -> None:
     for key, of_one in by_monitor.items():
         if numbers.get(key) not in seen:
             writes.changed += [_left(alert, now, gone=key not in numbers) for alert in of_one.values()]
-    for one in locked:
-        found = by_monitor.get((one.team_id, one.id), {})
-        rules = applied.get(one.monitor, {})
+    for monitor in locked:
+        found = by_monitor.get((monitor.team_id, monitor.id), {})
+        rules = applied.get(monitor.monitor, {})
         for rule_id in dict.fromkeys((*rules, *found)):
-            evaluate_rule(seen[one.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
+            evaluate_rule(seen[monitor.monitor], rules.get(rule_id), found.get(rule_id), now, writes)
     await _write(tx, writes, now)
 
 
@@ -117,19 +117,19 @@ def _by_monitor(alerts: Sequence[Alert]) -> Mapping[Key, dict[UUID, Alert]]:
 
 async def _seen(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> dict[int, MonitorSnapshot]:
     """Load the monitors' snapshots by their numbers."""
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    places = states.by_monitor(await states.of_monitors(tx, [monitor.monitor for monitor in locked]))
     held = await surroundings(tx, locked, places, now) if locked else {}
     by_team: defaultdict[int, dict[UUID, Addressee]] = defaultdict(dict)
-    for channel in await channels.addressees(tx, sorted({one.team_id for one in locked})):
+    for channel in await channels.addressees(tx, sorted({monitor.team_id for monitor in locked})):
         by_team[channel.team_id][channel.id] = channel
     return {
-        one.monitor: MonitorSnapshot(
-            one,
-            places[one.monitor],
-            allowed(holding(standing(as_decided(one, held[one.monitor])), now)),
-            by_team[one.team_id],
+        monitor.monitor: MonitorSnapshot(
+            monitor,
+            places[monitor.monitor],
+            allowed(holding(standing(as_decided(monitor, held[monitor.monitor])), now)),
+            by_team[monitor.team_id],
         )
-        for one in locked
+        for monitor in locked
     }
 
 

@@ -40,27 +40,29 @@ class ChainNotice:
         else:
             # Findings older than the rule's last change do not concern it.
             since = max(self.heard.get(one.rule.id, one.rule.updated_at), one.rule.updated_at)
-        return [*self.standing, *(found for found in self.happened if found.told_at > since)]
+        return [*self.standing, *(crossing for crossing in self.happened if crossing.told_at > since)]
 
 
 async def gather(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> Mapping[int, ChainNotice]:
     """Load findings by the monitors' numbers; monitors without any are left out."""
     keys: dict[Key, int] = {
-        (one.team_id, one.id): one.monitor for one in monitors if crossings.is_web3(one.type)
+        (monitor.team_id, monitor.id): monitor.monitor
+        for monitor in monitors
+        if crossings.is_web3(monitor.type)
     }
     found: defaultdict[int, ChainNotice] = defaultdict(ChainNotice)
     if not keys:
         return found
     for raised in await web3.raised_and_announced(tx, list(keys)):
         if raised.told_at is not None:
-            one = crossings.threshold(raised.key, raised.data, raised.told_at)
-            found[keys[raised.team_id, raised.monitor_id]].standing.append(one)
+            crossing = crossings.threshold(raised.key, raised.data, raised.told_at)
+            found[keys[raised.team_id, raised.monitor_id]].standing.append(crossing)
     since = now - _LATEST
     happened: set[Key] = set()
     for log in await web3.announced_lately(tx, list(keys), since):
         happened.add((log.team_id, log.monitor_id))
-        one = crossings.single(log.data, log.told_at)
-        found[keys[log.team_id, log.monitor_id]].happened.append(one)
+        crossing = crossings.single(log.data, log.told_at)
+        found[keys[log.team_id, log.monitor_id]].happened.append(crossing)
     if happened:
         for (key, rule_id), until in (await inputs.heard(tx, sorted(happened), since)).items():
             found[keys[key]].heard[rule_id] = until

@@ -37,8 +37,8 @@ async def page(db: Db, team_id: int, wanted: AlertFilter, limit: int, offset: in
     """Return a page of alerts, newest first, and their total number."""
     async with db.connection() as tx:
         total = await table.count(tx, team_id, wanted)
-        found = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
-    return found, total
+        alerts = await table.newest(tx, team_id, wanted, limit, offset) if offset < total else []
+    return alerts, total
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> Alert:
@@ -90,9 +90,9 @@ async def resolve(db: Db, who: Actor, id_: UUID, now: datetime) -> Alert:
 
 async def end_with(tx: Tx, monitor: Monitor, now: datetime) -> list[Event]:
     """End the alerts of a monitor that is being deleted; return their events."""
-    found = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
+    alerts = await table.of_monitors(tx, [(monitor.team_id, monitor.id)])
     announced = []
-    for alert in found:
+    for alert in alerts:
         if alert.status == AlertStatus.RECOVERED:
             await table.save(tx, [replace(alert, due_at=None)])
             continue
@@ -119,7 +119,7 @@ async def _recovered(
         return None
     rule = await rules.get(tx, alert.team_id, alert.rule_id)
     quiet = rule is not None and not rule.notify_on_recovery
-    known = {one.id: one for one in await channels.addressees(tx, [alert.team_id])}
+    known = {addressee.id: addressee for addressee in await channels.addressees(tx, [alert.team_id])}
     kind = EventKind.ALERT_RECOVERED
     wanted = notices.addressed(() if quiet else alert.told, known, kind, alert.monitor_id)
     about = event_writer.of_row(monitor, standing)

@@ -42,10 +42,10 @@ def addressed(
     return [
         id_
         for id_ in dict.fromkeys(wanted)
-        if (found := channels.get(id_)) is not None
+        if (addressee := channels.get(id_)) is not None
         and (
-            found.type != "webhook"
-            or (webhooks and is_subscribed(found.events or [kind], found.monitors, kind, shown))
+            addressee.type != "webhook"
+            or (webhooks and is_subscribed(addressee.events or [kind], addressee.monitors, kind, shown))
         )
     ]
 

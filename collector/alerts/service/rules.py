@@ -129,14 +129,14 @@ async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None =
         await audit.record(tx, who, "delete", "alert-rule", ids.show("rule", id_), name=row.name)
 
 
-async def strangers(tx: Tx, team_id: int, wish: RuleRequest, before: RuleRow | None = None) -> dict[str, str]:
+async def strangers(tx: Tx, team_id: int, rule: RuleRequest, before: RuleRow | None = None) -> dict[str, str]:
     """Return faults for ids that are not the team's, except those that the rule already names."""
     known: Collection[UUID] = {*before.monitors, *before.channels, *before.escalate_to} if before else ()
-    new = {key: id_ for key, id_ in wish.monitors.items() if id_ not in known}
+    new = {key: id_ for key, id_ in rule.monitors.items() if id_ not in known}
     there = await monitors.known(tx, team_id, list(new.values())) if new else set()
     faults = references.strangers(new, there, "there is no such monitor")
-    gone = await table.unknown_channels(tx, team_id, list(wish.channels.values())) if wish.channels else set()
-    return faults | {key: "there is no such channel" for key, id_ in wish.channels.items() if id_ in gone}
+    gone = await table.unknown_channels(tx, team_id, list(rule.channels.values())) if rule.channels else set()
+    return faults | {key: "there is no such channel" for key, id_ in rule.channels.items() if id_ in gone}
 
 
 def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> dict[str, Any]:
@@ -161,8 +161,8 @@ def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> d
     }
 
 
-def _unique(wish: RuleRequest, prefix: str) -> list[UUID]:
-    return list(dict.fromkeys(id_ for key, id_ in wish.channels.items() if key.startswith(prefix)))
+def _unique(rule: RuleRequest, prefix: str) -> list[UUID]:
+    return list(dict.fromkeys(id_ for key, id_ in rule.channels.items() if key.startswith(prefix)))
 
 
 def _policy(row: RuleRow) -> dict[str, Any] | None:
@@ -191,9 +191,9 @@ async def _warnings(tx: Tx, row: RuleRow) -> list[str]:
     return [*said, *map(_awaited, held)]
 
 
-def _awaited(one: table.ResolvedByHand) -> str:
-    again = iso(one.resolved_at + REOPENED_AFTER)
+def _awaited(incident: table.ResolvedByHand) -> str:
+    again = iso(incident.resolved_at + REOPENED_AFTER)
     return (
-        f"{one.name} is down, and its incident was resolved by hand: the rule fires for it when the incident "
-        f"is reopened ({again}, if it is still down then) or with the next outage"
+        f"{incident.name} is down, and its incident was resolved by hand: the rule fires for it when the "
+        f"incident is reopened ({again}, if it is still down then) or with the next outage"
     )

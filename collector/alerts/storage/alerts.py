@@ -52,13 +52,13 @@ _TERMS = ", ".join(f"{name} = ${at}" for at, name in enumerate(_COLUMNS, start=1
 async def insert(tx: Tx, alerts: Sequence[Alert]) -> None:
     """Insert alerts. Raises UniqueViolationError if a rule already fires for its monitor."""
     await tx.executemany(
-        f"INSERT INTO alerts ({', '.join(_COLUMNS)}) VALUES ({_PLACES})", [_values(one) for one in alerts]
+        f"INSERT INTO alerts ({', '.join(_COLUMNS)}) VALUES ({_PLACES})", [_values(alert) for alert in alerts]
     )
 
 
 async def save(tx: Tx, alerts: Sequence[Alert]) -> None:
     ids = "team_id = $1 AND id = $2 AND rule_id = $3 AND monitor_id = $5 AND fired_at = $11"
-    await tx.executemany(f"UPDATE alerts SET {_TERMS} WHERE {ids}", [_values(one) for one in alerts])
+    await tx.executemany(f"UPDATE alerts SET {_TERMS} WHERE {ids}", [_values(alert) for alert in alerts])
 
 
 async def postpone(tx: Tx, key: Key, now: datetime) -> None:

@@ -59,7 +59,7 @@ def check_tags(form: Posted) -> None:
 def of(faults: Mapping[str, str], name: str) -> dict[str, str]:
     """Return the faults of the field *name*, and of its parts."""
     return {
-        key: said for key, said in faults.items() if key == name or key.startswith((f"{name}.", f"{name}["))
+        key: text for key, text in faults.items() if key == name or key.startswith((f"{name}.", f"{name}["))
     }
 
 

@@ -106,13 +106,13 @@ def _read(status: int, answer: dict[str, Any], size: int) -> dict[str, Any]:
     """Return a good answer. Raises Invalid, Conflict, Unavailable for others."""
     if status == 200:
         return answer
-    said = str(answer.get("message") or f"the service answered {status}")
+    text = str(answer.get("message") or f"the service answered {status}")
     if status == 400 and isinstance(answer.get("details"), dict):
-        raise Invalid(answer["details"], said)
+        raise Invalid(answer["details"], text)
     if status == 413:
         raise Conflict(
-            f"the files are {size} bytes as one request: {said}; without --url there is no such bound"
+            f"the files are {size} bytes as one request: {text}; without --url there is no such bound"
         )
     if status in _PASSING:
-        raise Unavailable(said)
-    raise Conflict(said)
+        raise Unavailable(text)
+    raise Conflict(text)

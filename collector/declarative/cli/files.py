@@ -68,10 +68,10 @@ def _source(file: Path, faults: list[str]) -> ConfigurationFile | None:
         return None
 
 
-def read(found: Iterable[ConfigurationFile], variables: Mapping[str, str]) -> DeclaredFiles:
+def read(files: Iterable[ConfigurationFile], variables: Mapping[str, str]) -> DeclaredFiles:
     """Read all sources into one."""
     declared = DeclaredFiles()
-    for source in found:
+    for source in files:
         _add(declared, source, variables)
     return declared
 
@@ -100,8 +100,8 @@ def _placed(declared: DeclaredFiles, at: str, text: str) -> tuple[str, int, str]
 
 def _called(item: YamlNode) -> str:
     fields = item.value if isinstance(item.value, dict) else {}
-    said = fields.get("key") or fields.get("name")
-    return str(said.value) if said is not None and isinstance(said.value, str) else ""
+    node = fields.get("key") or fields.get("name")
+    return str(node.value) if node is not None and isinstance(node.value, str) else ""
 
 
 def _deepest(node: YamlNode, steps: Sequence[str]) -> YamlNode:
@@ -135,10 +135,10 @@ def _hint(node: YamlNode, text: str) -> str:
 def _files(path: Path, faults: list[str]) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
-    if not found:
+    paths = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
+    if not paths:
         faults.append(f"{path}: has no file that ends in {', '.join(sorted(_ENDINGS))}")
-    return found
+    return paths
 
 
 def _add(declared: DeclaredFiles, source: ConfigurationFile, variables: Mapping[str, str]) -> None:
@@ -180,8 +180,8 @@ def _add_sections(
             declared.faults.append(f"{at}: {name} must be a list")
         else:
             entries = node.value or []
-            declared.sections.setdefault(name, []).extend(filler.plain(one) for one in entries)
-            declared.nodes.setdefault(name, []).extend((source.name, one) for one in entries)
+            declared.sections.setdefault(name, []).extend(filler.plain(yaml_node) for yaml_node in entries)
+            declared.nodes.setdefault(name, []).extend((source.name, yaml_node) for yaml_node in entries)
 
 
 def _add_set(declared: DeclaredFiles, at: str, node: YamlNode) -> None:
@@ -209,9 +209,9 @@ class _Filler:
     def plain(self, node: YamlNode) -> Any:
         """Return the node as JSON."""
         if isinstance(node.value, dict):
-            return {name: self.plain(one) for name, one in node.value.items()}
+            return {name: self.plain(yaml_node) for name, yaml_node in node.value.items()}
         if isinstance(node.value, list):
-            return [self.plain(one) for one in node.value]
+            return [self.plain(yaml_node) for yaml_node in node.value]
         return self._filled(node, node.value) if isinstance(node.value, str) else node.value
 
     def _filled(self, node: YamlNode, text: str) -> Any:
@@ -220,20 +220,20 @@ class _Filler:
         whole, known = _VARIABLE.fullmatch(text), len(self.faults)
         if whole and whole["kept"] and whole["name"] not in self.variables:
             return {KEPT: whole["name"]}
-        filled = _VARIABLE.sub(lambda found: self._value(node, found), text)
+        filled = _VARIABLE.sub(lambda match: self._value(node, match), text)
         return filled if len(self.faults) == known else {KEPT: text}
 
-    def _value(self, node: YamlNode, found: re.Match[str]) -> str:
-        if found[0] == "$${":
+    def _value(self, node: YamlNode, match: re.Match[str]) -> str:
+        if match[0] == "$${":
             return "${"
-        if found["file"]:
-            return self._content(node, found["file"])
-        name = found["name"]
+        if match["file"]:
+            return self._content(node, match["file"])
+        name = match["name"]
         if name is None:
             self._fault(node, "${ begins the name of a variable; $${ is written for the signs themselves")
         elif name in self.variables:
             return self.variables[name]
-        elif found["kept"]:
+        elif match["kept"]:
             self._fault(node, f"${{{name}?}} is kept as it is, and must be all of the text")
         else:
             self._fault(node, f"the variable {name} is not set")

@@ -49,9 +49,16 @@ def _scalar(value: Any) -> yaml.ScalarNode:
         return yaml.ScalarNode(f"{_PREFIX}int", str(value))
     if isinstance(value, float):
         return yaml.ScalarNode(f"{_PREFIX}float", _number(value))
-    lines = "\n" in value and not any(map(_is_odd, value)) and not value.startswith((" ", "\n"))
-    style = "|" if lines else None if isinstance(scalar(value), str) else "'"
-    return yaml.ScalarNode(f"{_PREFIX}str", value, style=style)
+    return yaml.ScalarNode(f"{_PREFIX}str", value, style=_style(value))
+
+
+def _style(value: str) -> str | None:
+    """Return the quotes of a text; None where the library may choose."""
+    if any(map(_is_odd, value)):
+        return '"'  # only these keep line breaks other than \n, such as U+0085
+    if "\n" in value and not value.startswith((" ", "\n")):
+        return "|"
+    return None if isinstance(scalar(value), str) else "'"
 
 
 def _number(value: float) -> str:

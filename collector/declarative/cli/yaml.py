@@ -42,7 +42,7 @@ def parse(text: str) -> tuple[list[YamlNode], list[Fault]]:
     """Return the non-empty documents, and all faults, by line."""
     reader = _YamlReader()
     try:
-        found = list(reader.documents(yaml.parse(text, Loader=_LOADER)))
+        nodes = list(reader.documents(yaml.parse(text, Loader=_LOADER)))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         return [], [*reader.faults, (line, f"is no YAML: {error.problem or error.context}")]
@@ -50,7 +50,7 @@ def parse(text: str) -> tuple[list[YamlNode], list[Fault]]:
         return [], [*reader.faults, (1, f"is no YAML: {getattr(error, 'reason', 'it cannot be read')}")]
     except _TooMuch as error:
         return [], [*reader.faults, (error.line, str(error))]
-    return found, reader.faults
+    return nodes, reader.faults
 
 
 def scalar(written: str) -> str | int | float | bool | None:
@@ -160,9 +160,9 @@ class _YamlReader:
         """Return the merged mapping; of equal keys the first wins."""
         listed = value.value if isinstance(value.value, list) else [value]
         found: dict[str, YamlNode] = {}
-        for one in listed:
-            if isinstance(one.value, dict):
-                found = {**one.value, **found}
+        for yaml_node in listed:
+            if isinstance(yaml_node.value, dict):
+                found = {**yaml_node.value, **found}
             else:
-                self.faults.append((one.line, "<< takes an object, or a list of them"))
+                self.faults.append((yaml_node.line, "<< takes an object, or a list of them"))
         return found

@@ -119,8 +119,8 @@ async def _put_one(
         return None, []
     shown = sort.hidden(before.body), sort.hidden(whole)
     changed = [
-        FieldChange(one.name, swapped(one.old, called), swapped(one.new, called))
-        for one in fields(before.body, whole, shown)
+        FieldChange(change.name, swapped(change.old, called), swapped(change.new, called))
+        for change in fields(before.body, whole, shown)
     ]
     warnings = await sort.update(ground, before, swapped(whole, work.real))
     return PlannedChange("update", item.section, item.key, changed), list(warnings)
@@ -132,9 +132,9 @@ async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
 
 
 async def _delete(ground: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
-    for key, one in work.left[section].items():
+    for key, resource in work.left[section].items():
         if not plan:
-            await SECTIONS[section].delete(ground, one.id)
+            await SECTIONS[section].delete(ground, resource.id)
         work.outcome.changes.append(PlannedChange("delete", section, key))
 
 
@@ -176,7 +176,9 @@ def _called(work: Work) -> dict[str, str]:
     """Return the name of each resource in messages, by its id."""
     found: dict[str, str] = {}
     for section, sort in SECTIONS.items():
-        found |= {ids.show(sort.prefix, one.id): one.name for one in work.there[section].values()}
-        found |= {ids.show(sort.prefix, one.id): key for key, one in work.left[section].items()}
+        found |= {
+            ids.show(sort.prefix, resource.id): resource.name for resource in work.there[section].values()
+        }
+        found |= {ids.show(sort.prefix, resource.id): key for key, resource in work.left[section].items()}
         found |= {item.id: item.key for item in work.items[section]}
     return found

@@ -176,7 +176,7 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
     declared = items(asked.sections)
     work = Work(declared.items, str(asked.set_name), prune=asked.prune, faults=declared.faults)
     for section, sort in SECTIONS.items():
-        there = {one.id: one for one in await sort.present(ground, tx)}
+        there = {resource.id: resource for resource in await sort.present(ground, tx)}
         listed, keys = work.items[section], known.get(work.set_name, {}).get(section, {})
         others = {name: of[section] for name, of in known.items() if name != work.set_name and section in of}
         foreign = {key: id_ for of in others.values() for key, id_ in of.items() if id_ in there}
@@ -248,12 +248,12 @@ def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
 def _names(work: Work, section: Section) -> Names:
     listed, left = work.items[section], work.left[section]
     mine = {item.before.id for item in listed if item.before}
-    leaving = {one.id for one in left.values()} if work.prune else set()
+    leaving = {resource.id for resource in left.values()} if work.prune else set()
     named = mine | leaving
     others: dict[str, list[Present]] = {}
-    for one in work.there[section].values():
-        if one.id not in named:
-            others.setdefault(one.name, []).append(one)
+    for resource in work.there[section].values():
+        if resource.id not in named:
+            others.setdefault(resource.name, []).append(resource)
     return Names(
         SECTIONS[section].prefix,
         {item.key: item for item in listed},

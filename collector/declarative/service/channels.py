@@ -41,11 +41,11 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground
-    wish = for_create(item)
-    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, wish)}
-    if faults or wish.settings is None or wish.config is None:
+    request = for_create(item)
+    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, request)}
+    if faults or request.settings is None or request.config is None:
         return Reading(None, faults)
-    return Reading({"type": item["type"], **to_json(wish.settings), "config": to_json(wish.config)})
+    return Reading({"type": item["type"], **to_json(request.settings), "config": to_json(request.config)})
 
 
 async def create(ground: ApplyContext, item: Body) -> CreatedItem:

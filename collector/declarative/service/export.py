@@ -37,36 +37,40 @@ async def export(ground: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     taken: set[str] = set()
     found: dict[str, list[dict[str, Any]]] = {}
     for section, sort in SECTIONS.items():
-        named = sorted((one for one in there[section] if one.sayable), key=_by_name)
+        named = sorted((resource for resource in there[section] if resource.sayable), key=_by_name)
         if named:
-            found[section] = [_item(sort, one, keys[section][one.id], called, taken) for one in named]
+            found[section] = [
+                _item(sort, resource, keys[section][resource.id], called, taken) for resource in named
+            ]
     return found
 
 
-def _by_name(one: Present) -> tuple[str, UUID]:
-    return one.name, one.id
+def _by_name(resource: Present) -> tuple[str, UUID]:
+    return resource.name, resource.id
 
 
 def _keys(there: list[Present], known: Mapping[str, UUID]) -> dict[UUID, str]:
     """Return the keys of managed resources, and names of others; a repeated name gets a number."""
     found = {id_: key for key, id_ in known.items()}
     used = set(found.values())
-    for one in there:
-        if one.id in found:
+    for resource in there:
+        if resource.id in found:
             continue
-        key, number = one.name, 1
+        key, number = resource.name, 1
         while key in used:
             number += 1
-            key = f"{one.name} ({number})"
+            key = f"{resource.name} ({number})"
         used.add(key)
-        found[one.id] = key
+        found[resource.id] = key
     return found
 
 
-def _item(sort: Sort, one: Present, key: str, called: Mapping[str, str], taken: set[str]) -> dict[str, Any]:
-    spared, shown = sort.spare(one.body), sort.hidden(one.body)
+def _item(
+    sort: Sort, resource: Present, key: str, called: Mapping[str, str], taken: set[str]
+) -> dict[str, Any]:
+    spared, shown = sort.spare(resource.body), sort.hidden(resource.body)
     open_ = _opened(f"{sort.noun} {key}", spared, shown, taken)
-    head = {"key": key} if key != one.name else {}
+    head = {"key": key} if key != resource.name else {}
     return {**head, **_referring(sort, open_, called)}
 
 

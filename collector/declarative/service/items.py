@@ -109,9 +109,9 @@ def match(
     """
     kept = {id_ for id_ in managed.values() if id_ in there}
     by_name: dict[str, list[Present]] = {}
-    for one in there.values():
-        if one.id not in kept:
-            by_name.setdefault(one.name, []).append(one)
+    for resource in there.values():
+        if resource.id not in kept:
+            by_name.setdefault(resource.name, []).append(resource)
     wanting: dict[str, list[DeclaredItem]] = {}
     for item in declared:
         id_ = managed.get(item.key)
@@ -127,8 +127,8 @@ def match(
                     f"{len(free)} that were made by hand have this name: which one is meant?"
                 )
             continue
-        for item, one in zip(asking, free, strict=False):
-            item.before = one
+        for item, resource in zip(asking, free, strict=False):
+            item.before = resource
             yield item
 
 
@@ -152,10 +152,10 @@ def refer(item: DeclaredItem, known: Mapping[Section, "Names"]) -> None:
             prefix = SECTIONS[section].prefix
             if not isinstance(said, str) or not said or ids.read(prefix, said):
                 continue
-            found = known[section].find(said)
-            if found.id is None:
-                item.faults[shown] = found.why or f"there is no {SECTIONS[section].noun} {said}"
-            holder[name] = found.id or ids.show(prefix, ids.uuid7())
+            reference = known[section].find(said)
+            if reference.id is None:
+                item.faults[shown] = reference.why or f"there is no {SECTIONS[section].noun} {said}"
+            holder[name] = reference.id or ids.show(prefix, ids.uuid7())
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,18 +180,18 @@ class Names:
     others: Mapping[str, Sequence[Present]]
     leaving: frozenset[str] = frozenset()
 
-    def find(self, said: str) -> ResolvedReference:
-        if said in self.declared:
-            return ResolvedReference(self.declared[said].id)
-        if said in self.kept:
-            return ResolvedReference(ids.show(self.prefix, self.kept[said].id))
-        named = self.others.get(said, ())
+    def find(self, text: str) -> ResolvedReference:
+        if text in self.declared:
+            return ResolvedReference(self.declared[text].id)
+        if text in self.kept:
+            return ResolvedReference(ids.show(self.prefix, self.kept[text].id))
+        named = self.others.get(text, ())
         if len(named) == 1:
             return ResolvedReference(ids.show(self.prefix, named[0].id))
         if named:
-            return ResolvedReference(None, f"{len(named)} are called {said}: declare the one that is meant")
+            return ResolvedReference(None, f"{len(named)} are called {text}: declare the one that is meant")
         return ResolvedReference(
-            None, f"{said} is not declared any more and would be deleted" if said in self.leaving else ""
+            None, f"{text} is not declared any more and would be deleted" if text in self.leaving else ""
         )
 
 

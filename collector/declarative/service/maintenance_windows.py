@@ -41,9 +41,9 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
-    wish = for_create(item)
-    faults = faults_of(item, _SHOWN, wish)
-    return Reading(None, faults) if faults or wish.asked is None else Reading(_whole(wish.asked))
+    request = for_create(item)
+    faults = faults_of(item, _SHOWN, request)
+    return Reading(None, faults) if faults or request.asked is None else Reading(_whole(request.asked))
 
 
 async def create(ground: ApplyContext, item: Body) -> CreatedItem:

@@ -49,10 +49,10 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 
 async def load_bodies(ground: ApplyContext, tx: Tx, wanted: Sequence[Present]) -> list[Present]:
-    rows = {row.id: row for row in await table.some(tx, ground.team_id, [one.id for one in wanted])}
-    loaded = [one for one in wanted if one.id in rows]
-    for one in loaded:
-        one.make_body = partial(_body, ground, rows[one.id])
+    rows = {row.id: row for row in await table.some(tx, ground.team_id, [resource.id for resource in wanted])}
+    loaded = [resource for resource in wanted if resource.id in rows]
+    for resource in loaded:
+        resource.make_body = partial(_body, ground, rows[resource.id])
     return loaded
 
 
@@ -61,17 +61,17 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
     body = dict(item)
     if before and body.get("locations") is None and "locations" in before.body:
         body["locations"] = before.body["locations"]
-    wish = fields.for_create(body, ground.means.min_interval, ground.means.nodes)
-    faults = {**another_type(before, wish.type, "monitor"), **faults_of(item, _SHOWN, wish)}
-    if faults or wish.settings is None or wish.kind is None:
+    request = fields.for_create(body, ground.means.min_interval, ground.means.nodes)
+    faults = {**another_type(before, request.type, "monitor"), **faults_of(item, _SHOWN, request)}
+    if faults or request.settings is None or request.kind is None:
         return Reading(None, faults)
-    whole = _whole(wish.type, wish.settings, fields.stored(wish.kind))
+    whole = _whole(request.type, request.settings, fields.stored(request.kind))
     config = whole["config"]
     if before and "authToken" in config and not _says(item, "authToken"):
         config["authToken"] = before.body["config"]["authToken"]
     if before and config.get("subType") != before.body["config"].get("subType"):
         return Reading(None, {"subType": f"cannot be changed; it is {before.body['config']['subType']}"})
-    return Reading(whole, monitor=wish)
+    return Reading(whole, monitor=request)
 
 
 async def create_all(ground: ApplyContext, tx: Tx, requests: Requests) -> list[CreatedItem]:

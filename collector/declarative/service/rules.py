@@ -45,9 +45,9 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
-    wish = for_create(item)
-    faults = faults_of(item, _SHOWN, wish)
-    return Reading(None, faults) if faults or wish.rule is None else Reading(_whole(wish.rule))
+    rule = for_create(item)
+    faults = faults_of(item, _SHOWN, rule)
+    return Reading(None, faults) if faults or rule.rule is None else Reading(_whole(rule.rule))
 
 
 async def create(ground: ApplyContext, item: Body) -> CreatedItem:

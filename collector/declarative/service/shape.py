@@ -122,13 +122,13 @@ def not_declared(body: Body, names: frozenset[str]) -> dict[str, str]:
     return {name: NOT_DECLARED for name in names if name in body}
 
 
-def faults_of(item: Body, shown: frozenset[str], wish: CheckedRequest) -> dict[str, str]:
-    """Return all faults of *item*, parsed as *wish*; *shown*: fields that a GET shows and no file can set.
+def faults_of(item: Body, shown: frozenset[str], request: CheckedRequest) -> dict[str, str]:
+    """Return all faults of *item*, parsed as *request*; *shown*: fields that a GET shows and no file can set.
 
     An unknown field is a fault too: a misspelt one would be ignored silently.
     """
-    unknown = dict.fromkeys(wish.unknown, "there is no such field")
-    return {**not_declared(item, shown), **unknown, **wish.faults}
+    unknown = dict.fromkeys(request.unknown, "there is no such field")
+    return {**not_declared(item, shown), **unknown, **request.faults}
 
 
 def another_type(before: Present | None, type_: Any, noun: str) -> dict[str, str]:
@@ -171,10 +171,10 @@ def _spared(hint: Any, value: Any) -> Any:
 
 def _usual(cls: Any) -> dict[str, Any]:
     found = {}
-    for one in fields(cls):
-        if one.default is not MISSING:
-            found[camel(one.name)] = one.default
-        elif one.default_factory is not MISSING:
-            made = one.default_factory()
-            found[camel(one.name)] = to_json(made) if hasattr(made, "__dataclass_fields__") else made
+    for part in fields(cls):
+        if part.default is not MISSING:
+            found[camel(part.name)] = part.default
+        elif part.default_factory is not MISSING:
+            made = part.default_factory()
+            found[camel(part.name)] = to_json(made) if hasattr(made, "__dataclass_fields__") else made
     return found

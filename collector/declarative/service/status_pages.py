@@ -59,7 +59,7 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
         "visibility": page.visibility,
         "password": page.password,
         "branding": to_json(page.branding),
-        "components": [_component(to_json(one)) for one in page.components],
+        "components": [_component(to_json(settings)) for settings in page.components],
     }
     if page.password and await _is_kept(ground, page.password, before):
         whole["password"] = before and before.body["password"]
@@ -112,13 +112,13 @@ async def _present(tx: Tx, row: StatusPage) -> Present:
         "visibility": row.visibility,
         "password": row.password,
         "branding": {**to_json(Branding()), **row.branding},
-        "components": [_component(components.settable(one)) for one in stood],
+        "components": [_component(components.settable(component)) for component in stood],
     }
-    return Present(row.id, row.name, lambda: body, [one.id for one in stood])
+    return Present(row.id, row.name, lambda: body, [component.id for component in stood])
 
 
-def _component(said: Body) -> dict[str, Any]:
-    return {name: said[name] for name in _OF_A_COMPONENT} | {"group": said["group"] or None}
+def _component(body: Body) -> dict[str, Any]:
+    return {name: body[name] for name in _OF_A_COMPONENT} | {"group": body["group"] or None}
 
 
 def _component_faults(said: Any) -> dict[str, str]:
@@ -138,8 +138,8 @@ def _is_named(one: Any) -> bool:
     return isinstance(one, Mapping) and isinstance(one.get("name"), str)
 
 
-def _called(one: Body) -> tuple[str, str]:
-    return str(one.get("group") or ""), one["name"]
+def _called(body: Body) -> tuple[str, str]:
+    return str(body.get("group") or ""), body["name"]
 
 
 async def _furnish(ground: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
@@ -174,8 +174,8 @@ def _paired(there: Mapping[UUID, Body], wanted: Sequence[Body]) -> dict[int, UUI
     return found
 
 
-def _name(one: Body) -> str:
-    return str(one["name"])
+def _name(body: Body) -> str:
+    return str(body["name"])
 
 
 async def _is_kept(ground: ApplyContext, password: str, before: Present | None) -> bool:

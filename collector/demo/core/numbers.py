@@ -28,7 +28,7 @@ def shared_ms(span: Span, others: Iterable[Span]) -> int:
 
 
 def of_span(
-    one: PlannedMonitor,
+    monitor: PlannedMonitor,
     place: tuple[int, str],
     span: tuple[datetime, datetime],
     down: Sequence[Span],
@@ -36,7 +36,7 @@ def of_span(
     times: ResponseTimes,
     random: Random,
 ) -> Rollup:
-    """The numbers of *one* from a location (its number and name) over an hour, or some.
+    """The numbers of *monitor* from a location (its number and name) over an hour, or some.
 
     *down*: its outages, *away*: maintenance.
     """
@@ -44,10 +44,10 @@ def of_span(
     whole = (ms_of(since), ms_of(until))
     length_ms = whole[1] - whole[0]
     down_ms, away_ms = shared_ms(whole, down), shared_ms(whole, away)
-    checks = max(1, round(length_ms / 1000 / one.interval_s))
+    checks = max(1, round(length_ms / 1000 / monitor.interval_s))
     failed = min(checks, round(checks * down_ms / length_ms))
     good = checks - failed
-    mean = times.mean_ms(one, since + (until - since) / 2, place[1]) * random.uniform(0.93, 1.07)
+    mean = times.mean_ms(monitor, since + (until - since) / 2, place[1]) * random.uniform(0.93, 1.07)
     buckets, counts = _histogram(mean, good)
     return Rollup(
         location=place[0],

@@ -84,7 +84,7 @@ _DEGRADED: Final[tuple[tuple[str, int], ...]] = (("Edge gru ping", 37), ("Live p
 
 def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> list[Trouble]:
     """All outages, by their start; no two of one monitor touch."""
-    by_name = {one.name: one for one in fleet}
+    by_name = {monitor.name: monitor for monitor in fleet}
     found = [
         Trouble(
             by_name[name],
@@ -102,9 +102,9 @@ def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> 
         )
         for name, ago in _DEGRADED
     ]
-    busy = {one.monitor.name for one in found}
-    found += _outages([one for one in fleet if one.name not in busy], now, random)
-    return sorted(found, key=lambda one: one.started_at)
+    busy = {trouble.monitor.name for trouble in found}
+    found += _outages([monitor for monitor in fleet if monitor.name not in busy], now, random)
+    return sorted(found, key=lambda trouble: trouble.started_at)
 
 
 def _outages(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> Iterator[Trouble]:
@@ -114,29 +114,29 @@ def _outages(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> 
     taken: dict[str, list[tuple[datetime, datetime]]] = {}
     for at in range(_OUTAGES + _PARTIAL):
         partial = at >= _OUTAGES
-        one = random.choice(wide if partial else weak if random.random() < 0.6 else fleet)
+        monitor = random.choice(wide if partial else weak if random.random() < 0.6 else fleet)
         # Nights and the time before yesterday are as likely as any other.
         start = now - _REST - timedelta(seconds=random.uniform(6 * 3600, (DAYS - 2) * 86_400))
         length = timedelta(minutes=min(240, max(4, exp(random.gauss(2.9, 0.9)))))
         end = min(start + length, now - _REST)
-        before = taken.setdefault(one.name, [])
+        before = taken.setdefault(monitor.name, [])
         if any(start < until + _REST and end > since - _REST for since, until in before):
             continue
         before.append((start, end))
         yield Trouble(
-            one,
+            monitor,
             start,
             end,
-            error_of(one, random),
+            error_of(monitor, random),
             random.choice(LOCATIONS) if partial else None,
             length * random.uniform(0.1, 0.6) if random.random() < 0.5 else None,
             random.choice(_NOTES) if random.random() < 0.4 else "",
         )
 
 
-def error_of(one: PlannedMonitor, random: Random) -> str:
+def error_of(monitor: PlannedMonitor, random: Random) -> str:
     """An error as checks of this type report it."""
-    family = "web3" if one.type in OF_CHAINS else one.type
+    family = "web3" if monitor.type in OF_CHAINS else monitor.type
     return random.choice(_ERRORS.get(family, _ERRORS[""]))
 
 
@@ -156,18 +156,22 @@ class ResponseTimes:
     def __init__(self, slow: Sequence[SlowTime]) -> None:
         self._slow = slow
 
-    def mean_ms(self, one: PlannedMonitor, at: datetime, place: str) -> float:
-        """The usual response time of *one* from *place* at that moment, in milliseconds."""
+    def mean_ms(self, monitor: PlannedMonitor, at: datetime, place: str) -> float:
+        """The usual response time of *monitor* from *place* at that moment, in milliseconds."""
         hour = at.hour + at.minute / 60
         busy = (1 - cos((hour - 3) / 12 * pi)) / 2
-        far = 1.0 if one.received or not place else 1 + 0.35 * ((len(one.name) + LOCATIONS.index(place)) % 3)
+        far = (
+            1.0
+            if monitor.received or not place
+            else 1 + 0.35 * ((len(monitor.name) + LOCATIONS.index(place)) % 3)
+        )
         slow = 1.0
         for span in self._slow:
-            if span.group == one.body["group"] and span.started_at <= at < span.ended_at:
+            if span.group == monitor.body["group"] and span.started_at <= at < span.ended_at:
                 slow = span.times
-        return one.usual_ms * (1 + one.swing * busy) * far * slow
+        return monitor.usual_ms * (1 + monitor.swing * busy) * far * slow
 
-    def ms(self, one: PlannedMonitor, at: datetime, place: str, random: Random) -> int:
+    def ms(self, monitor: PlannedMonitor, at: datetime, place: str, random: Random) -> int:
         """One measurement, with noise and rare outliers."""
         noise = random.lognormvariate(0, 0.12) * (4 if random.random() < 0.004 else 1)
-        return max(1, round(self.mean_ms(one, at, place) * noise))
+        return max(1, round(self.mean_ms(monitor, at, place) * noise))

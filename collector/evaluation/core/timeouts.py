@@ -19,25 +19,32 @@ def joined(
 
     Only if no location contradicts: all that vote, at least three, fail so far.
     """
-    voters = [one for one in seen if one.vote.counts(now)]
-    agreed = all(one.state.fails and not one.vote.stale for one in voters)
-    if len(voters) < _AT_LEAST or not agreed or not any(one.state.failing for one in voters):
+    voters = [location for location in seen if location.vote.counts(now)]
+    agreed = all(location.state.fails and not location.vote.stale for location in voters)
+    if len(voters) < _AT_LEAST or not agreed or not any(location.state.failing for location in voters):
         return list(seen)
     enough = sooner(thresholds).failure
-    return [_failing(one, now) if _waits(one, enough, timeout, now) else one for one in seen]
+    return [
+        _failing(location, now) if _waits(location, enough, timeout, now) else location for location in seen
+    ]
 
 
-def _waits(one: EvaluatedLocation, enough: int, timeout: timedelta, now: datetime) -> bool:
-    fresh = one.checked_at is not None and abs(now - one.checked_at) <= 2 * timeout + LATE
-    settled = one.change is not None or one.state.failing or not one.vote.counts(now)
-    return fresh and not settled and one.state.fails >= enough and timed_out(one.error or one.last_error)
+def _waits(location: EvaluatedLocation, enough: int, timeout: timedelta, now: datetime) -> bool:
+    fresh = location.checked_at is not None and abs(now - location.checked_at) <= 2 * timeout + LATE
+    settled = location.change is not None or location.state.failing or not location.vote.counts(now)
+    return (
+        fresh
+        and not settled
+        and location.state.fails >= enough
+        and timed_out(location.error or location.last_error)
+    )
 
 
-def _failing(one: EvaluatedLocation, now: datetime) -> EvaluatedLocation:
+def _failing(location: EvaluatedLocation, now: datetime) -> EvaluatedLocation:
     return replace(
-        one,
-        vote=replace(one.vote, failing=True),
-        state=replace(one.state, failing=True),
+        location,
+        vote=replace(location.vote, failing=True),
+        state=replace(location.state, failing=True),
         change=StateChange.FAILING,
         changed_at=now,
     )

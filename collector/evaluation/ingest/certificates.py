@@ -23,9 +23,11 @@ async def note(
 
     *counting*, *wanting*: see `evidence.remember`.
     """
-    found = sorted(_near(columns, counting, wanting), key=lambda one: (one.monitor, one.ends_at))
-    if found:
-        await certificates.note(tx, found, now)
+    findings = sorted(
+        _near(columns, counting, wanting), key=lambda finding: (finding.monitor, finding.ends_at)
+    )
+    if findings:
+        await certificates.note(tx, findings, now)
 
 
 def _near(

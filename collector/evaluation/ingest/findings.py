@@ -97,8 +97,8 @@ async def note(tx: Tx, columns: Columns, now: datetime) -> bool:
     standing = await checkpoints.standing(tx, sorted({one.kept for one in results}))
     results = await _permitted(tx, results, standing)
     locked = await writes.lock_monitors(tx, sorted({one.kept.monitor for one in results}))
-    owners = {one.monitor: one for one in locked}
-    known = await writes.alerts(tx, [(one.team_id, one.id) for one in locked])
+    owners = {owner.monitor: owner for owner in locked}
+    known = await writes.alerts(tx, [(owner.team_id, owner.id) for owner in locked])
     lines = await _lines(tx, [one for one in results if not standing.get(one.kept)])
     news = _FindingChanges(owners, standing, lines, known, held=Counter(id_ for _, id_, _ in known))
     for result in results:
@@ -124,20 +124,24 @@ async def _permitted(
 ) -> list[_Result]:
     """The results of probes that serve the monitor's team."""
     doubtful: defaultdict[UUID, set[tuple[int, int]]] = defaultdict(set)
-    for one in results:
-        if one.kept not in standing:
-            doubtful[one.kept.probe_id].add(one.place)
+    for result in results:
+        if result.kept not in standing:
+            doubtful[result.kept.probe_id].add(result.place)
     allowed = {
         probe_id: await states.may_write(tx, probe_id, places) for probe_id, places in doubtful.items()
     }
-    return [one for one in results if one.kept in standing or one.place in allowed[one.kept.probe_id]]
+    return [
+        result
+        for result in results
+        if result.kept in standing or result.place in allowed[result.kept.probe_id]
+    ]
 
 
 async def _lines(tx: Tx, late: Sequence[_Result]) -> dict[tuple[int, int], ChainReading | None]:
     """The current reading at the place of each result; the monitors are locked: none begins meanwhile."""
     if not late:
         return {}
-    kept = await checkpoints.of_places(tx, sorted({one.place for one in late}))
+    kept = await checkpoints.of_places(tx, sorted({result.place for result in late}))
     return {place: line(state) for place, state in kept.items() if state is not None}
 
 
@@ -183,12 +187,12 @@ def _add(
             _take_back(news, RetractedLog(owner, location, result.at, gone))
 
 
-def _take_back(news: _FindingChanges, one: RetractedLog) -> None:
-    turn = news.turns[one.owner.monitor]
+def _take_back(news: _FindingChanges, log: RetractedLog) -> None:
+    turn = news.turns[log.owner.monitor]
     if turn >= _MOST_RETRACTIONS:
         raise Unreadable("too many")
-    news.takes_back.setdefault(turn, []).append(one)
-    news.turns[one.owner.monitor] += 1
+    news.takes_back.setdefault(turn, []).append(log)
+    news.turns[log.owner.monitor] += 1
 
 
 def _cross(
@@ -219,11 +223,14 @@ async def _write(tx: Tx, news: _FindingChanges, now: datetime) -> None:
 
 async def _add_logs(tx: Tx, logs: Sequence[ObservedLog]) -> None:
     """Keep each location's last log of each key, and write several of one key one after the other."""
-    last = {(one.owner.monitor, one.log.key, one.location): one for one in logs}
+    last = {
+        (observed_log.owner.monitor, observed_log.log.key, observed_log.location): observed_log
+        for observed_log in logs
+    }
     rounds: defaultdict[int, list[ObservedLog]] = defaultdict(list)
     seen: Counter[tuple[int, str]] = Counter()
-    for (monitor, key, _), one in last.items():
-        rounds[seen[monitor, key]].append(one)
+    for (monitor, key, _), log in last.items():
+        rounds[seen[monitor, key]].append(log)
         seen[monitor, key] += 1
     for round_ in rounds.values():
         await writes.add_logs(tx, round_)

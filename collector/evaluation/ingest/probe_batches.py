@@ -130,11 +130,17 @@ class _ProbeBatches:
 def _runs(group: Sequence[Submission]) -> list[Advance]:
     """One cursor move for the batches of each incarnation, which are sorted by seq."""
     runs: dict[tuple[UUID, int], Advance] = {}
-    for one in group:
-        run = runs.get(one.incarnation)
+    for submission in group:
+        run = runs.get(submission.incarnation)
         if run is None:
-            run = Advance(*one.incarnation, one.session, one.follows[0], one.follows[-1], one.batch.seq)
-        runs[one.incarnation] = replace(run, last=one.batch.seq)
+            run = Advance(
+                *submission.incarnation,
+                submission.session,
+                submission.follows[0],
+                submission.follows[-1],
+                submission.batch.seq,
+            )
+        runs[submission.incarnation] = replace(run, last=submission.batch.seq)
     return sorted(runs.values(), key=lambda run: (run.probe_id, run.incarnation))
 
 
@@ -144,7 +150,7 @@ async def _counting(tx: Tx, ranked: Sequence[Submission], columns: Columns) -> l
     `move` sees one result of each key. Where a key has results of several probes, incarnations or plans,
     those of the current plan must be found first: else another would hide them, or join them.
     """
-    if not mixed(columns) and not any(one.history for one in ranked):
+    if not mixed(columns) and not any(submission.history for submission in ranked):
         return None
     plans = await states.lock(tx, [(key >> 16, key & 0xFFFF) for key in sorted(set(columns.key))])
     counting = []
@@ -211,15 +217,19 @@ def _result(batch: Batch, i: int, at_ms: int) -> ResultToEvaluate:
 async def _keep_losses(tx: Tx, taken: Sequence[Submission], now: datetime) -> None:
     gaps = [
         LostBatches(
-            *one.incarnation, one.batch.first_seq, one.batch.seq, one.batch.gap.results, one.batch.gap.reason
+            *submission.incarnation,
+            submission.batch.first_seq,
+            submission.batch.seq,
+            submission.batch.gap.results,
+            submission.batch.gap.reason,
         )
-        for one in taken
-        if one.batch.gap is not None
+        for submission in taken
+        if submission.batch.gap is not None
     ]
     refusals = [
-        RefusedResult(*one.incarnation, one.batch.seq, position, result, reason)
-        for one in taken
-        for position, reason, result in one.refusals
+        RefusedResult(*submission.incarnation, submission.batch.seq, position, result, reason)
+        for submission in taken
+        for position, reason, result in submission.refusals
     ]
     if gaps:
         await refused.keep_gaps(tx, gaps, now)

@@ -124,7 +124,7 @@ class Pushes:
     async def _commit(self, groups: Sequence[Sequence[Pushed]]) -> Sequence[None]:
         try:
             async with self._db.transaction() as tx:
-                written = await self.write(tx, [one for group in groups for one in group])
+                written = await self.write(tx, [pushed for group in groups for pushed in group])
         except BaseException:
             self.forget()
             raise

@@ -64,34 +64,34 @@ class Certificates:
 
 async def _news(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> list[Event]:
     """Return events of certificates that some location still sees and no hold suppresses; mark these."""
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    places = states.by_monitor(await states.of_monitors(tx, [monitor.monitor for monitor in locked]))
     held = await surroundings(tx, locked, places, now)
     free = {
-        one.monitor: one
-        for one in locked
-        if allowed(holding(standing(as_decided(one, held[one.monitor])), now)).openings
+        monitor.monitor: monitor
+        for monitor in locked
+        if allowed(holding(standing(as_decided(monitor, held[monitor.monitor])), now)).openings
     }
-    due = [one for one in await certificates.unannounced(tx, list(free), now) if _seen(one)]
+    due = [expiry for expiry in await certificates.unannounced(tx, list(free), now) if _seen(expiry)]
     if due:
         await certificates.mark_announced(tx, due, now)
-    return [_event(one, free[one.monitor], now) for one in due]
+    return [_event(expiry, free[expiry.monitor], now) for expiry in due]
 
 
-def _seen(one: UnannouncedExpiry) -> bool:
+def _seen(unannounced_expiry: UnannouncedExpiry) -> bool:
     return any(
-        found is not None and found.only_near and ends_at(found) == one.ends_at
-        for found in map(expiry, one.checkpoints)
+        checkpoint is not None and checkpoint.only_near and ends_at(checkpoint) == unannounced_expiry.ends_at
+        for checkpoint in map(expiry, unannounced_expiry.checkpoints)
     )
 
 
-def _event(one: UnannouncedExpiry, of: LockedMonitor, now: datetime) -> Event:
+def _event(expiry: UnannouncedExpiry, of: LockedMonitor, now: datetime) -> Event:
     incident = of.open_incident
     shown = {"id": ids.show("inc", incident.id), "severity": incident.severity} if incident else None
     payload = payloads.certificate(
         event_writer.about(of, down=of.down),
-        ends_at=one.ends_at,
-        days_left=days_left(one.ends_at, now),
-        expiry_days=one.expiry_days,
+        ends_at=expiry.ends_at,
+        days_left=days_left(expiry.ends_at, now),
+        expiry_days=expiry.expiry_days,
         incident=shown,
         now=now,
     )

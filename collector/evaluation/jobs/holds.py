@@ -31,7 +31,7 @@ class HoldChanges:
 
     @property
     def concerned(self) -> list[int]:
-        return sorted({one.monitor for one in (*self.monitors, *(one for one, _ in self.linked))})
+        return sorted({monitor.monitor for monitor in (*self.monitors, *(one for one, _ in self.linked))})
 
 
 class Holds:
@@ -46,10 +46,10 @@ class Holds:
         """Process the next monitors with something unannounced: many may be suppressed for long."""
         now = self._clock.now()
         async with self._db.connection() as tx:
-            found = await locked_monitors.unannounced(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
-            concerned = (await _news(tx, found, now)).concerned if found else []
-        more = len(found) == _AT_ONCE
-        self._after = found[-1].monitor if more else 0
+            monitors = await locked_monitors.unannounced(tx, self._after, now - DEGRADED_AFTER, now, _AT_ONCE)
+            concerned = (await _news(tx, monitors, now)).concerned if monitors else []
+        more = len(monitors) == _AT_ONCE
+        self._after = monitors[-1].monitor if more else 0
         if concerned:
             await self._write(concerned, now)
         return more
@@ -137,9 +137,9 @@ def _unlinked(locked: LockedMonitor, about: Surroundings) -> bool:
 
 async def _link(tx: Tx, linked: Sequence[tuple[LockedMonitor, Surroundings]], now: datetime) -> None:
     pairs = [
-        (one.team_id, one.open_incident.id, about.parent)
-        for one, about in linked
-        if one.open_incident is not None and about.parent is not None
+        (monitor.team_id, monitor.open_incident.id, about.parent)
+        for monitor, about in linked
+        if monitor.open_incident is not None and about.parent is not None
     ]
     await incidents.link(
         tx, [(team, id_, parent.incident_id) for team, id_, parent in pairs if parent.incident_id]

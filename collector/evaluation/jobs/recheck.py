@@ -28,7 +28,7 @@ class Verdicts:
         now, since = self._clock.now(), self._clock.trusted_since()
         async with self._db.connection() as connection:
             doubtful = await locked_monitors.doubtful(connection)
-            located = await states.of_monitors(connection, [one.monitor for one in doubtful])
+            located = await states.of_monitors(connection, [monitor.monitor for monitor in doubtful])
         wrong = differs(doubtful, located, since, now)
         if not wrong:
             return False

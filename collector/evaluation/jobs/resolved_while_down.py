@@ -39,9 +39,9 @@ class IncidentReopener:
             locked = await locked_monitors.lock(tx, found)
             held = await surroundings(tx, locked, {}, now)
             again = [
-                (one, ended)
-                for one in locked
-                if (ended := _ended_by_hand(one, now)) and _may_open(one, held[one.monitor], now)
+                (monitor, ended)
+                for monitor in locked
+                if (ended := _ended_by_hand(monitor, now)) and _may_open(monitor, held[monitor.monitor], now)
             ]
             if again:
                 await _reopen(tx, again, now)
@@ -49,29 +49,34 @@ class IncidentReopener:
 
 
 async def _reopen(tx: Tx, again: list[tuple[LockedMonitor, LatestIncident]], now: datetime) -> None:
-    await incidents.reopen(tx, [(one.team_id, ended.id, now) for one, ended in again], now)
+    await incidents.reopen(tx, [(monitor.team_id, ended.id, now) for monitor, ended in again], now)
     await timeline.add(
         tx,
-        [NewTimelineEntry(one.team_id, ended.id, TimelineType.REOPENED, _WHY) for one, ended in again],
+        [
+            NewTimelineEntry(monitor.team_id, ended.id, TimelineType.REOPENED, _WHY)
+            for monitor, ended in again
+        ],
         now,
     )
-    await locked_monitors.save(tx, [replace(one, reannounce=True) for one, _ in again], now)
+    await locked_monitors.save(tx, [replace(monitor, reannounce=True) for monitor, _ in again], now)
     done = [
-        event_writer.SystemAction(one.team_id, ended.id, _KIND, one.id, event_writer.about(one, down=True))
-        for one, ended in again
+        event_writer.SystemAction(
+            monitor.team_id, ended.id, _KIND, monitor.id, event_writer.about(monitor, down=True)
+        )
+        for monitor, ended in again
     ]
     await events.append_all(tx, await event_writer.system_actions(tx, done, now), now)
 
 
-def _ended_by_hand(one: LockedMonitor, now: datetime) -> LatestIncident | None:
+def _ended_by_hand(monitor: LockedMonitor, now: datetime) -> LatestIncident | None:
     """Return its incident, if nothing has changed since it was found."""
-    incident = one.incident
-    if not one.by_hand or incident is None or incident.resolved_at is None:
+    incident = monitor.incident
+    if not monitor.by_hand or incident is None or incident.resolved_at is None:
         return None
     return incident if incident.resolved_at <= now - REOPENED_AFTER else None
 
 
-def _may_open(one: LockedMonitor, about: Surroundings, now: datetime) -> bool:
+def _may_open(monitor: LockedMonitor, about: Surroundings, now: datetime) -> bool:
     """Whether an incident may open but for the user's resolve."""
-    rest = replace(standing(as_decided(one, about)), by_hand=False, votes=True, measured=True)
+    rest = replace(standing(as_decided(monitor, about)), by_hand=False, votes=True, measured=True)
     return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

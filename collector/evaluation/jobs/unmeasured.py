@@ -37,14 +37,14 @@ class Unmeasured:
     async def turn(self) -> bool:
         now = self._clock.now()
         async with self._db.connection() as tx:
-            found = await unmeasured.turns(tx, now)
-        for start in range(0, len(found), _AT_ONCE):
-            await self._record([one.monitor for one in found[start : start + _AT_ONCE]], now)
+            turns = await unmeasured.turns(tx, now)
+        for start in range(0, len(turns), _AT_ONCE):
+            await self._record([one.monitor for one in turns[start : start + _AT_ONCE]], now)
         return False
 
     async def _record(self, monitors: Sequence[int], now: datetime) -> None:
         async with self._db.transaction() as tx:
-            locked = {one.monitor: one for one in await locked_monitors.lock(tx, monitors)}
+            locked = {monitor.monitor: monitor for monitor in await locked_monitors.lock(tx, monitors)}
             free = await _notifiable(tx, list(locked.values()), now)
             turned = [
                 one
@@ -60,12 +60,12 @@ class Unmeasured:
 
 async def _notifiable(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) -> set[int]:
     """Monitors whose notifications no hold suppresses."""
-    places = states.by_monitor(await states.of_monitors(tx, [one.monitor for one in locked]))
+    places = states.by_monitor(await states.of_monitors(tx, [monitor.monitor for monitor in locked]))
     held = await surroundings(tx, locked, places, now)
     return {
-        one.monitor
-        for one in locked
-        if allowed(holding(standing(as_decided(one, held[one.monitor])), now)).openings
+        monitor.monitor
+        for monitor in locked
+        if allowed(holding(standing(as_decided(monitor, held[monitor.monitor])), now)).openings
     }
 
 

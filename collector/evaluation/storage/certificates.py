@@ -45,7 +45,7 @@ class Graver:
     severity: str
 
 
-async def note(tx: Tx, found: Sequence[CertificateFinding], now: datetime) -> None:
+async def note(tx: Tx, findings: Sequence[CertificateFinding], now: datetime) -> None:
     """Store new findings, except late ones and those of paused monitors or of other types."""
     await tx.execute(
         """
@@ -63,9 +63,9 @@ async def note(tx: Tx, found: Sequence[CertificateFinding], now: datetime) -> No
             ) < $6
         ON CONFLICT DO NOTHING
         """,
-        [one.monitor for one in found],
-        [one.ends_at for one in found],
-        [one.at for one in found],
+        [finding.monitor for finding in findings],
+        [finding.ends_at for finding in findings],
+        [finding.at for finding in findings],
         now,
         LATE,
         _MOST,
@@ -117,10 +117,10 @@ async def mark_announced(tx: Tx, announced: Sequence[UnannouncedExpiry], now: da
         WHERE w.team_id = u.team_id AND w.monitor_id = u.monitor_id AND w.ends_at = u.ends_at
             AND w.expiry_days = u.expiry_days
         """,
-        [one.team_id for one in announced],
-        [one.monitor_id for one in announced],
-        [one.ends_at for one in announced],
-        [one.expiry_days for one in announced],
+        [expiry.team_id for expiry in announced],
+        [expiry.monitor_id for expiry in announced],
+        [expiry.ends_at for expiry in announced],
+        [expiry.expiry_days for expiry in announced],
         now,
     )
 

@@ -27,8 +27,8 @@ async def standing(tx: Tx, keys: Sequence[Key]) -> dict[Key, ParentState]:
         [id_ for _, id_ in keys],
     )
     places: defaultdict[int, list[ParentLocation]] = defaultdict(list)
-    for one in await states.of_monitors(tx, [row["monitor"] for row in rows]):
-        places[one.monitor].append(ParentLocation(one.vote, one.state.fails, one.last_at))
+    for monitor in await states.of_monitors(tx, [row["monitor"] for row in rows]):
+        places[monitor.monitor].append(ParentLocation(monitor.vote, monitor.state.fails, monitor.last_at))
     names = ("id", "name", "quorum", "down", "paused", "turned_at", "incident_id")
     return {
         (row["team_id"], row["id"]): ParentState(

@@ -241,7 +241,7 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
 async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]:
     """The newest conclusive check of each location, if it is not too old to count."""
     since = [row["seen_at"] - max(row["apart"], quorum.SILENCE) for row in rows]
-    found = await tx.fetch(
+    records = await tx.fetch(
         """
         SELECT u.monitor, u.location, r.ts
         FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, since)
@@ -257,7 +257,7 @@ async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]
         min(since),
         Status.UNKNOWN,
     )
-    return {(row["monitor"], row["location"]): row["ts"] for row in found}
+    return {(row["monitor"], row["location"]): row["ts"] for row in records}
 
 
 async def save(tx: Tx, after: Sequence[tuple[int, int, CheckStreak]]) -> None:

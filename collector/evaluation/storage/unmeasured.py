@@ -90,7 +90,7 @@ async def save(tx: Tx, turned: Sequence[Turn]) -> None:
         FROM unnest($1::int[], $2::boolean[], $3::timestamptz[]) AS u (monitor, measured, since)
         WHERE m.monitor = u.monitor
         """,
-        [one.monitor for one in turned],
-        [one.measured for one in turned],
-        [one.since for one in turned],
+        [turn.monitor for turn in turned],
+        [turn.measured for turn in turned],
+        [turn.since for turn in turned],
     )

@@ -172,7 +172,7 @@ def _first_words(cls: type) -> str | None:
 
 def _plain(text: str) -> str:
     """Return the text on one line, code in backticks, fields by their JSON names."""
-    named = _FIELD.sub(lambda found: f"`{json_name(found[1])}`", text.replace("``", "`"))
+    named = _FIELD.sub(lambda match: f"`{json_name(match[1])}`", text.replace("``", "`"))
     return " ".join(named.split())
 
 

@@ -37,9 +37,10 @@ def copied(code: str) -> str:
 
 def _parameters(parameters: list[Mapping[str, Any]]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(one['name'])}</code></td><td>{one['in']}</td>"
-        f"<td>{escape(_type(one['schema']))}</td><td>{escape(one.get('description', ''))}</td></tr>"
-        for one in parameters
+        f"<tr><td><code>{escape(parameter['name'])}</code></td><td>{parameter['in']}</td>"
+        f"<td>{escape(_type(parameter['schema']))}</td>"
+        f"<td>{escape(parameter.get('description', ''))}</td></tr>"
+        for parameter in parameters
     )
     head = "<tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>"
     return f'<div class="wide" tabindex="0"><table>{head}{rows}</table></div>' if rows else ""

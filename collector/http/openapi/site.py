@@ -90,7 +90,7 @@ class Site:
         codes = {"FIRST": _FIRST.format(url=self._url), "CONVENTIONS": self._conventions}
         for name, file in (("PYTHON", "verify.py"), ("NODE", "verify.mjs"), ("GO", "verify.go")):
             codes[name] = _FILES.joinpath(file).read_text(encoding="utf-8").rstrip()
-        return re.sub(r"@([A-Z]+)@", lambda found: _shown(found[1], codes[found[1]]), text)
+        return re.sub(r"@([A-Z]+)@", lambda match: _shown(match[1], codes[match[1]]), text)
 
     def _subject(self, shown: _Page) -> str:
         below = "".join(f'<a href="#{each.id}">{escape(each.title)}</a>' for each in shown.entries)

@@ -79,13 +79,13 @@ def _lines(facts: PostmortemFacts) -> Iterator[str]:
     yield f"| Resolved | {iso(facts.resolved_at) if facts.resolved_at else 'not yet'} |"
     yield f"| Downtime | {formatted(facts.downtime_s)} |"
     yield from _section("Summary", [_plain(facts.description or "What happened, in two sentences.")])
-    yield from _section("Timeline", [_line(one) for one in facts.log])
+    yield from _section("Timeline", [_line(line) for line in facts.log])
     if facts.checks:
         yield from _section("Checks", _table(facts.checks))
     if facts.evidence:
         yield from _section("Evidence", [_seen(one) for one in facts.evidence[:_MOST_SEEN]])
     if facts.notes:
-        yield from _section("Notes", [_line(one) for one in facts.notes])
+        yield from _section("Notes", [_line(line) for line in facts.notes])
     yield from _section("Resolution", [_plain(facts.resolution or "How it ended.")])
     yield from _section("Root cause", ["Why it happened, and why it was possible."])
     yield from _section("Actions", ["- [ ] What keeps it from happening again"])
@@ -95,9 +95,9 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
     yield from ("", f"## {title}", "", *lines)
 
 
-def _line(one: PostmortemLine) -> str:
-    text = f": {_plain(one.text)}" if one.text else ""
-    return f"- {iso(one.at)} **{_plain(one.what)}** by {_plain(one.who)}{text}"
+def _line(line: PostmortemLine) -> str:
+    text = f": {_plain(line.text)}" if line.text else ""
+    return f"- {iso(line.at)} **{_plain(line.what)}** by {_plain(line.who)}{text}"
 
 
 def _seen(one: Saw) -> str:
@@ -112,8 +112,8 @@ def _seen(one: Saw) -> str:
 
 def _table(checks: Sequence[Checks]) -> list[str]:
     rows = [
-        f"| {_plain(one.location)} | {one.checks} | {one.failed} | {_plain(one.error or '')} |"
-        for one in checks
+        f"| {_plain(check.location)} | {check.checks} | {check.failed} | {_plain(check.error or '')} |"
+        for check in checks
     ]
     return ["| Location | Checks | Failed | Last error |", "|---|---|---|---|", *rows]
 

@@ -138,28 +138,30 @@ async def _log(tx: Tx, actor: Actor, id_: UUID, type_: TimelineType, details: st
 
 async def _done(tx: Tx, actor: Actor, action: str, id_: UUID, fields: Sequence[str] = ()) -> Incident:
     """Record the action in the audit log and return the incident after it."""
-    found = await _one(tx, actor, id_)
-    await audit.record(tx, actor, action, "incident", ids.show("inc", id_), name=found.title, fields=fields)
-    return found
+    incident = await _one(tx, actor, id_)
+    await audit.record(
+        tx, actor, action, "incident", ids.show("inc", id_), name=incident.title, fields=fields
+    )
+    return incident
 
 
 async def _announce(
     tx: Tx, actor: Actor, action: str, id_: UUID, now: datetime, note: IncidentNote | None = None
 ) -> Incident:
     """Record the action and append its event. Last: others wait for the team's next position."""
-    found = await _done(tx, actor, action, id_)
-    monitor = await monitors.get(tx, actor.team_id, found.monitor_id) if found.monitor_id else None
+    incident = await _done(tx, actor, action, id_)
+    monitor = await monitors.get(tx, actor.team_id, incident.monitor_id) if incident.monitor_id else None
     await events.append_all(
-        tx, [event_writer.by_hand(actor, _RECORDED_AS[action], found, monitor, note, now)], now
+        tx, [event_writer.by_hand(actor, _RECORDED_AS[action], incident, monitor, note, now)], now
     )
-    return found
+    return incident
 
 
 async def _one(tx: Tx, actor: Actor, id_: UUID) -> Incident:
-    found = await reads.one(tx, actor.team_id, id_)
-    if found is None:
+    incident = await reads.one(tx, actor.team_id, id_)
+    if incident is None:
         raise NotFound(f"{WHAT} not found")
-    return found
+    return incident
 
 
 async def _conflict(tx: Tx, actor: Actor, id_: UUID, message: str) -> Conflict:

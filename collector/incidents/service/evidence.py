@@ -53,12 +53,12 @@ async def _secrets(tx: Tx, keyring: Keyring, team_id: int, monitor_id: UUID | No
         return None
 
 
-def _less(one: EvidenceRow, secrets: Sequence[str] | None) -> EvidenceRow:
-    saw: dict[str, Any] = {name: one.saw.get(name) for name in _FIELDS}
-    saw["phases"] = {name: one.saw["phases"].get(name) for name in _PHASES}
+def _less(evidence: EvidenceRow, secrets: Sequence[str] | None) -> EvidenceRow:
+    saw: dict[str, Any] = {name: evidence.saw.get(name) for name in _FIELDS}
+    saw["phases"] = {name: evidence.saw["phases"].get(name) for name in _PHASES}
     if secrets is None:
-        return replace(one, saw={**saw, "headers": [], "body": None})
+        return replace(evidence, saw={**saw, "headers": [], "body": None})
     headers = tuple((header["name"], header["value"]) for header in saw["headers"])
     seen = redacted(Evidence(saw["address"] or "", headers, saw["body"] or ""), secrets)
     shown_headers = [{"name": name, "value": value} for name, value in seen.headers]
-    return replace(one, saw={**saw, "headers": shown_headers, "body": seen.body or None})
+    return replace(evidence, saw={**saw, "headers": shown_headers, "body": seen.body or None})

@@ -38,8 +38,8 @@ async def page(
     """Return a page of incidents, newest first, and their total number."""
     async with db.connection() as tx:
         total = await reads.count(tx, team_id, wanted)
-        found = await reads.newest(tx, team_id, wanted, limit, offset) if offset < total else []
-    return found, total
+        incidents = await reads.newest(tx, team_id, wanted, limit, offset) if offset < total else []
+    return incidents, total
 
 
 async def one(db: Db, team_id: int, id_: UUID) -> tuple[Incident, list[IncidentNote]]:
@@ -63,9 +63,13 @@ async def notifications(db: Db, team_id: int, incident: Incident) -> list[Delive
     """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
-        found = await explain_reads.told(tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS)
+        deliveries = await explain_reads.told(tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS)
     until = None if incident.resolved_at is None else incident.resolved_at + _AFTER
-    return [one for one in found if one.at >= incident.created_at and (until is None or one.at <= until)]
+    return [
+        delivery
+        for delivery in deliveries
+        if delivery.at >= incident.created_at and (until is None or delivery.at <= until)
+    ]
 
 
 def lasted_s(incident: Incident, now: datetime) -> int:

@@ -30,11 +30,11 @@ async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime
     return markdown(replace(facts, evidence=[_saw(one) for one in kept]))
 
 
-def _saw(one: EvidenceRow) -> Saw:
-    saw = one.saw
+def _saw(evidence: EvidenceRow) -> Saw:
+    saw = evidence.saw
     return Saw(
-        at=one.at,
-        location=one.location,
+        at=evidence.at,
+        location=evidence.location,
         address=saw["address"],
         status_code=saw["statusCode"],
         error=saw["error"],
@@ -61,10 +61,10 @@ def _facts(
         downtime_s=lasted_s(incident, now),
         resolution=incident.resolution_note,
         log=[
-            PostmortemLine(one.at, one.actor, one.type.replace("_", " "), one.details)
-            for one in log
-            if one.type != TimelineType.NOTE_ADDED
+            PostmortemLine(entry.at, entry.actor, entry.type.replace("_", " "), entry.details)
+            for entry in log
+            if entry.type != TimelineType.NOTE_ADDED
         ],
         checks=checks,
-        notes=[PostmortemLine(one.created_at, one.created_by["name"], "note", one.text) for one in notes],
+        notes=[PostmortemLine(note.created_at, note.created_by["name"], "note", note.text) for note in notes],
     )

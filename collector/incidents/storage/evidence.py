@@ -46,10 +46,10 @@ async def remember(tx: Tx, failures: Sequence[FailedCheck]) -> None:
         ON CONFLICT (monitor, location) DO UPDATE
         SET newest = (excluded.newest || f.newest)[1:$5], at = excluded.at
         """,
-        [one.monitor for one in failures],
-        [one.location for one in failures],
-        [one.at for one in failures],
-        [one.saw for one in failures],
+        [check.monitor for check in failures],
+        [check.location for check in failures],
+        [check.at for check in failures],
+        [check.saw for check in failures],
         _REMEMBERED,
     )
 

@@ -147,11 +147,11 @@ def _bounded(name: str, text: str, most: int) -> int:
 
 def _until(text: str) -> datetime:
     """A date means its end; with a Z it is an instant, else a local time of the window."""
-    found = _UNTIL.fullmatch(text)
-    if found is None:
+    match = _UNTIL.fullmatch(text)
+    if match is None:
         raise BadRule(_BAD_UNTIL)
     try:
-        at = datetime.strptime(found[1] + (found[2] or "235959"), "%Y%m%d%H%M%S")  # noqa: DTZ007 - local time
+        at = datetime.strptime(match[1] + (match[2] or "235959"), "%Y%m%d%H%M%S")  # noqa: DTZ007 - local time
     except ValueError:
         raise BadRule(_BAD_UNTIL) from None
-    return at.replace(tzinfo=UTC) if found[3] else at
+    return at.replace(tzinfo=UTC) if match[3] else at

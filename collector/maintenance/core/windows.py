@@ -115,13 +115,13 @@ def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
 
     Of a recurring window, past spans are left out; a single span may lie in the past.
     """
-    found: list[WindowSpan] = []
+    spans: list[WindowSpan] = []
     for at, span in occurrences(schedule, _begin(schedule, now) if since is None else since):
-        if len(found) >= _MOST or (len(found) >= SHOWN and span.starts_at > now + _AHEAD):
-            return Laid(found, at, found[-SHOWN].starts_at)
+        if len(spans) >= _MOST or (len(spans) >= SHOWN and span.starts_at > now + _AHEAD):
+            return Laid(spans, at, spans[-SHOWN].starts_at)
         if since is not None or schedule.rrule is None or span.ends_at > now:
-            found.append(span)
-    return Laid(found, None, None)
+            spans.append(span)
+    return Laid(spans, None, None)
 
 
 def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:

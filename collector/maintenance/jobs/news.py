@@ -51,8 +51,8 @@ async def _begun(tx: Tx, now: datetime) -> list[Event]:
 
 async def _over(tx: Tx, now: datetime) -> list[Event]:
     return [
-        _event(one, EventKind.MAINTENANCE_ENDED, {**one.shown, "endsAt": iso(one.ended_at)}, now)
-        for one in await table.over(tx, now, _AT_ONCE)
+        _event(window, EventKind.MAINTENANCE_ENDED, {**window.shown, "endsAt": iso(window.ended_at)}, now)
+        for window in await table.over(tx, now, _AT_ONCE)
     ]
 
 

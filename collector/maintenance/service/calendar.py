@@ -31,5 +31,5 @@ async def planned(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
             for row in await table.newest(tx, team_id, status, now, _WINDOWS, 0)
         ]
         coming = await spans.coming(tx, team_id, [row.id for row in rows], now, _SPANS)
-    found = [UpcomingSpan(row, span) for row in rows for span in coming[row.id]]
-    return sorted(found, key=lambda one: one.span.starts_at)
+    upcoming_spans = [UpcomingSpan(row, span) for row in rows for span in coming[row.id]]
+    return sorted(upcoming_spans, key=lambda upcoming_span: upcoming_span.span.starts_at)

@@ -220,11 +220,11 @@ def _rrule(text: str | None, faults: dict[str, str]) -> str | None:
 
 def _when(text: str, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
     """The instant and its local time in *zone*, to the second."""
-    found = _TIME.fullmatch(text.strip())
-    if found is None:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
         return None
     try:
-        at = datetime.fromisoformat(f"{found[1]}T{found[2]}{(found[3] or '').upper()}")
+        at = datetime.fromisoformat(f"{match[1]}T{match[2]}{(match[3] or '').upper()}")
         if at.tzinfo is None:
             return moment(at, zone), at
         return at.astimezone(UTC), local(at, zone)

@@ -57,9 +57,9 @@ def settable(row: WindowRow) -> dict[str, Any]:
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> WindowDetails:
     """Create a window. Raises Invalid; Conflict if the team has too many."""
-    wish = for_create(body)
+    request = for_create(body)
     async with db.transaction() as tx:
-        asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, known=()))
+        asked = request.checked(await _strangers(tx, who.team_id, request.monitors, known=()))
         if await table.count(tx, who.team_id, None, now) >= MOST:
             raise Conflict(f"A team has {MOST} maintenance windows at most; delete some that are over")
         more = _lay(asked, now)
@@ -76,7 +76,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
         await table.insert(tx, row)
         await spans.lay(tx, row.team_id, row.id, more.spans, asked.selection, now)
         await audit.record(tx, who, "create", "maintenance-window", ids.show("mw", row.id), name=row.name)
-        return await _known(tx, row, now, await _warnings(tx, row, wish.unknown, now))
+        return await _known(tx, row, now, await _warnings(tx, row, request.unknown, now))
 
 
 async def page(
@@ -112,16 +112,16 @@ async def update(
     async with db.transaction() as tx:
         before = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(before.revision, only)
-        wish = for_update(body, settable(before), before.schedule)
-        asked = wish.checked(await _strangers(tx, who.team_id, wish.monitors, before.monitors))
+        request = for_update(body, settable(before), before.schedule)
+        asked = request.checked(await _strangers(tx, who.team_id, request.monitors, before.monitors))
         after = replace(before, **_columns(asked))
         if after == before:
-            return await _known(tx, before, now, await _warnings(tx, before, wish.unknown, now))
+            return await _known(tx, before, now, await _warnings(tx, before, request.unknown, now))
         after = await _revised(
             tx, before, replace(after, revision=before.revision + 1, updated_at=now), asked, now
         )
         await _record(tx, who, "update", before, after)
-        return await _known(tx, after, now, await _warnings(tx, after, wish.unknown, now))
+        return await _known(tx, after, now, await _warnings(tx, after, request.unknown, now))
 
 
 async def end(db: Db, who: Actor, id_: UUID, now: datetime) -> WindowDetails:
@@ -212,7 +212,7 @@ def _of_time(row: WindowRow, coming: Sequence[WindowSpan], now: datetime) -> lis
     said = []
     if status(coming, now, enabled=row.enabled) is WindowStatus.ENDED:
         said.append("it is over: it comes no more")
-    if any(one.ends_at >= other.starts_at for one, other in pairwise(coming)):
+    if any(span.ends_at >= other.starts_at for span, other in pairwise(coming)):
         said.append("duration reaches to the next start: it does not end in between")
     if row.rrule is not None and coming and row.starts_at > now and coming[0].starts_at != row.starts_at:
         said.append(f"start is none of the rule's times: the first one is {iso(coming[0].starts_at)}")

@@ -21,16 +21,16 @@ async def get(request: web.Request) -> web.Response:
     context = context_of(request)
     id_ = path_id(request, "mon", reads.WHAT)
     now = context.now()
-    found = await explain.explain(context.db, caller(request).team_id, id_, now)
-    shown = explain_views.explained(found, now)
-    results = [_result(result, found) for result in found.results]
+    inputs = await explain.explain(context.db, caller(request).team_id, id_, now)
+    shown = explain_views.explained(inputs, now)
+    results = [_result(result, inputs) for result in inputs.results]
     said = {each.name: getattr(shown, each.name) for each in fields(shown)}
     return ok(Explanation(**said, last_results=results))
 
 
-def _result(result: Result, found: ExplanationInputs) -> ExplainedResult:
+def _result(result: Result, inputs: ExplanationInputs) -> ExplainedResult:
     """Return a result as in lists, with its effect; None if unknown."""
-    did, failures = core.did(Status(result.status), result.ts, found.trace(result.name))
+    did, failures = core.did(Status(result.status), result.ts, inputs.trace(result.name))
     shown = views.result(result)
     return ExplainedResult(
         **{each.name: getattr(shown, each.name) for each in fields(BareResult)},

@@ -193,14 +193,14 @@ class Explanation(ExplainedMonitor):
     """Its newest results, newest first."""
 
 
-def explained(found: explain.ExplanationInputs, now: datetime) -> ExplainedMonitor:
-    monitor, facts, places = found.monitor, found.monitor.facts, found.places
+def explained(inputs: explain.ExplanationInputs, now: datetime) -> ExplainedMonitor:
+    monitor, facts, places = inputs.monitor, inputs.monitor.facts, inputs.places
     votes = core.tally(facts, places, now)
     return ExplainedMonitor(
         status=core.status(facts, places),
         since=core.since(facts, places),
         sentence=core.sentence(facts, places, now),
-        locations=[_location(at, monitor, now) for at in found.locations],
+        locations=[_location(at, monitor, now) for at in inputs.locations],
         quorum=ExplainedQuorum(
             setting=_quorum(facts.monitor.quorum),
             voters=votes.voters,
@@ -209,13 +209,15 @@ def explained(found: explain.ExplanationInputs, now: datetime) -> ExplainedMonit
         ),
         verdict=_VERDICTS[votes.down],
         holds=[
-            ExplainedHold(hold=one.name, since=one.since, until=one.until, reason=one.reason, holds=one.what)
-            for one in holds(facts, places, now)
+            ExplainedHold(
+                hold=hold.name, since=hold.since, until=hold.until, reason=hold.reason, holds=hold.what
+            )
+            for hold in holds(facts, places, now)
         ],
-        dependencies=[_parent(parent) for parent in found.parents],
+        dependencies=[_parent(parent) for parent in inputs.parents],
         incident=_incident(monitor),
-        told=[_event(list(same)) for _, same in groupby(found.told, key=lambda one: one.event_id)],
-        not_told=not_told(facts, now, heard=found.heard, routed=monitor.routed),
+        told=[_event(list(same)) for _, same in groupby(inputs.told, key=lambda delivery: delivery.event_id)],
+        not_told=not_told(facts, now, heard=inputs.heard, routed=monitor.routed),
     )
 
 
@@ -285,14 +287,14 @@ def _event(same: Sequence[DeliveryRow]) -> ExplainedEvent:
         at=first.at,
         deliveries=[
             ExplainedDelivery(
-                channel_id=ids.show("chan", one.channel_id),
-                name=one.channel,
-                status=DeliveryStatus(one.status).name.lower(),
-                attempts=one.attempts,
-                last_error=one.error,
-                next_attempt_at=one.due_at,
+                channel_id=ids.show("chan", delivery.channel_id),
+                name=delivery.channel,
+                status=DeliveryStatus(delivery.status).name.lower(),
+                attempts=delivery.attempts,
+                last_error=delivery.error,
+                next_attempt_at=delivery.due_at,
             )
-            for one in same
-            if one.channel_id is not None and one.status is not None
+            for delivery in same
+            if delivery.channel_id is not None and delivery.status is not None
         ],
     )

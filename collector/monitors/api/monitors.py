@@ -36,9 +36,11 @@ async def list_(request: web.Request) -> web.Response:
     )
     query.done()
     context = context_of(request)
-    found, total = await monitor_reads.page(context.db, caller(request).team_id, wanted, at.limit, at.offset)
+    monitors, total = await monitor_reads.page(
+        context.db, caller(request).team_id, wanted, at.limit, at.offset
+    )
     now = context.now()
-    return pages.answer(request, at, [views.item(one, now) for one in found], total)
+    return pages.answer(request, at, [views.item(monitor, now) for monitor in monitors], total)
 
 
 async def create(request: web.Request) -> web.Response:
@@ -102,10 +104,12 @@ async def delete(request: web.Request) -> web.Response:
 async def test(request: web.Request) -> web.Response:
     """Run a check once; a failing target is a result, not an error."""
     context = context_of(request)
-    wish = fields.for_test(await body(request), context.nodes)
+    monitor_request = fields.for_test(await body(request), context.nodes)
     team_id = caller(request).team_id
-    tested = await runs.try_out(context.db, context.signals, context.keyring, team_id, wish, context.now())
-    return ok(views.tested(tested, wish.said()))
+    tested = await runs.try_out(
+        context.db, context.signals, context.keyring, team_id, monitor_request, context.now()
+    )
+    return ok(views.tested(tested, monitor_request.said()))
 
 
 async def pause(request: web.Request) -> web.Response:

@@ -108,20 +108,20 @@ def _ids(query: Query) -> list[UUID]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-def _shown(found: ChartData) -> dict[str, Any]:
+def _shown(chart: ChartData) -> dict[str, Any]:
     """Return the chart; the times of the steps, equal for all locations, are formatted once."""
-    wanted = found.wanted
-    times = [(iso(point.since), iso(point.until)) for point in found.points]
+    wanted = chart.wanted
+    times = [(iso(point.since), iso(point.until)) for point in chart.points]
     return {
-        "data": _points(times, found.points),
+        "data": _points(times, chart.points),
         "locations": [
-            {"location": name, "data": _points(times, points)} for name, points in found.places.items()
+            {"location": name, "data": _points(times, points)} for name, points in chart.places.items()
         ],
-        "total": _point(iso(wanted.since), iso(wanted.until), found.total),
+        "total": _point(iso(wanted.since), iso(wanted.until), chart.total),
         "meta": {
             "from": wanted.since,
             "to": wanted.until,
-            "step": found.step // timedelta(seconds=1),
+            "step": chart.step // timedelta(seconds=1),
             "percentileError": ERROR,
         },
     }
@@ -131,21 +131,21 @@ def _points(times: list[tuple[str, str]], points: list[ChartPoint]) -> list[dict
     return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
 
 
-def _point(since: str, until: str, found: Numbers) -> dict[str, Any]:
+def _point(since: str, until: str, numbers: Numbers) -> dict[str, Any]:
     """Return a point; null means that nothing was measured."""
-    median, most, nearly_all = found.percentiles_ms or (None, None, None)
+    median, most, nearly_all = numbers.percentiles_ms or (None, None, None)
     return {
         "from": since,
         "to": until,
-        "uptime": found.uptime,
-        "checks": found.checks,
-        "checkSuccess": found.success,
-        "avgLatency": _rounded(found.latency_ms),
+        "uptime": numbers.uptime,
+        "checks": numbers.checks,
+        "checkSuccess": numbers.success,
+        "avgLatency": _rounded(numbers.latency_ms),
         "p50": _rounded(median),
         "p95": _rounded(most),
         "p99": _rounded(nearly_all),
-        "knownSeconds": found.known_ms / 1000,
-        "outageSeconds": found.down_ms / 1000,
+        "knownSeconds": numbers.known_ms / 1000,
+        "outageSeconds": numbers.down_ms / 1000,
     }
 
 
@@ -153,12 +153,12 @@ def _rounded(ms: float | None) -> float | None:
     return None if ms is None else round(ms, 1)
 
 
-def _days_of(id_: UUID, found: Daily) -> MonitorUptime:
+def _days_of(id_: UUID, daily: Daily) -> MonitorUptime:
     return MonitorUptime(
         id=ids.show("mon", id_),
-        uptime=found.uptime,
+        uptime=daily.uptime,
         days=[
             UptimeDay(date=day.at.date().isoformat(), uptime=day.uptime, outage_seconds=day.down_ms / 1000)
-            for day in found.days
+            for day in daily.days
         ],
     )

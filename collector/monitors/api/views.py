@@ -77,31 +77,31 @@ class MonitorUntilNow:
     """Warnings about the monitor."""
 
 
-def item(found: ListedMonitor, now: datetime) -> orjson.Fragment:
+def item(monitor: ListedMonitor, now: datetime) -> orjson.Fragment:
     """Return the JSON of a monitor as lists show it; *url* only for an http monitor."""
-    return _item(found, _ahead(found.silenced_until, now))
+    return _item(monitor, _ahead(monitor.silenced_until, now))
 
 
 @lru_cache(maxsize=_MOST)
-def _item(found: ListedMonitor, silenced_until: datetime | None) -> orjson.Fragment:
+def _item(monitor: ListedMonitor, silenced_until: datetime | None) -> orjson.Fragment:
     shown = MonitorItem(
-        id=ids.show("mon", found.id),
-        name=found.name,
-        type=found.type,
-        status=status(paused_at=found.paused_at, down=found.down, last_at=found.last_at),
-        url=found.url,
-        interval=found.interval_s,
-        timeout=found.timeout_s,
-        locations=found.locations,
-        tags=found.tags,
-        severity=found.severity,
-        group=found.group_name,
-        revision=found.revision,
-        last_checked_at=found.last_at,
+        id=ids.show("mon", monitor.id),
+        name=monitor.name,
+        type=monitor.type,
+        status=status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at),
+        url=monitor.url,
+        interval=monitor.interval_s,
+        timeout=monitor.timeout_s,
+        locations=monitor.locations,
+        tags=monitor.tags,
+        severity=monitor.severity,
+        group=monitor.group_name,
+        revision=monitor.revision,
+        last_checked_at=monitor.last_at,
         silenced_until=silenced_until,
-        paused_at=found.paused_at,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
+        paused_at=monitor.paused_at,
+        created_at=monitor.created_at,
+        updated_at=monitor.updated_at,
     )
     return orjson.Fragment(encode(shown))
 
@@ -161,7 +161,7 @@ def _until_now(
 ) -> MonitorUntilNow:
     """Return the fields that change while time passes."""
     warning = unmeasured(found, now)
-    seen = any(one.checkpoint is not None for one in found.at_locations)
+    seen = any(location.checkpoint is not None for location in found.at_locations)
     return MonitorUntilNow(
         silenced_until=_ahead(found.monitor.silenced_until, now),
         config=config,
@@ -173,7 +173,8 @@ def _until_now(
 
 def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
     return [
-        replace(_at_location(one), certificate=certificate(one.checkpoint, now)) for one in found.at_locations
+        replace(_at_location(location), certificate=certificate(location.checkpoint, now))
+        for location in found.at_locations
     ]
 
 
@@ -198,7 +199,7 @@ def _lasting(found: Whole) -> ShownMonitor:
         last_checked_at=monitor.last_at,
         silenced_until=None,
         paused_at=monitor.paused_at,
-        location_states=[_at_location(one) for one in found.at_locations],
+        location_states=[_at_location(location) for location in found.at_locations],
         created_at=monitor.created_at,
         updated_at=monitor.updated_at,
     )
@@ -216,10 +217,10 @@ def unmeasured(found: Whole, now: datetime) -> str | None:
         since, patience = monitor.created_at, timedelta(seconds=monitor.interval_s + monitor.timeout_s)
         waits = now - since <= patience
         return None if waits else f"not measured yet: no check has come from {', '.join(monitor.locations)}"
-    said = [one for one in places if one.last_at is not None]
-    if any(one.last_status != Status.UNKNOWN for one in said):
+    locations = [location for location in places if location.last_at is not None]
+    if any(location.last_status != Status.UNKNOWN for location in locations):
         return None
-    why = next((f": {one.last_error}" for one in said if one.last_error), "")
+    why = next((f": {location.last_error}" for location in locations if location.last_error), "")
     return f"not measured: every location's newest check is unknown{why}"
 
 
@@ -257,17 +258,17 @@ def result(
     )
 
 
-def tested(found: TrialResult, warnings: list[str]) -> TestedMonitor:
+def tested(result: TrialResult, warnings: list[str]) -> TestedMonitor:
     """Return a test's outcome; *status_code* is None if missing, *days_left* if no certificate was seen."""
-    outcome, took_ms = found.outcome, round(found.duration_us / 1000)
+    outcome, took_ms = result.outcome, round(result.duration_us / 1000)
     good = outcome.status is Status.UP
     return TestedMonitor(
         success=good,
         response_time=took_ms,
         status_code=outcome.code or None,
-        message=_answered(took_ms, found.days_left) if good else outcome.error or "It did not answer",
-        days_left=found.days_left,
-        web3=None if found.found is None else api.tested(found.found),
+        message=_answered(took_ms, result.days_left) if good else outcome.error or "It did not answer",
+        days_left=result.days_left,
+        web3=None if result.found is None else api.tested(result.found),
         warnings=warnings or None,
     )
 
@@ -296,32 +297,32 @@ def config_of(found: Whole) -> dict[str, Any]:
     return {**found.config, "timeout": monitor.timeout_s} if monitor.type == "http" else found.config
 
 
-def _stats(found: Summary) -> MonitorStats:
+def _stats(summary: Summary) -> MonitorStats:
     return MonitorStats(
-        uptime=found.uptime,
-        avg_latency=found.avg_latency,
-        checks_today=found.checks_today,
-        p50=found.p50,
-        p95=found.p95,
-        p99=found.p99,
-        uptime24h=found.uptime_day,
-        uptime7d=found.uptime_week,
-        uptime90d=found.uptime_quarter,
-        check_success=found.check_success,
-        measured=found.measured,
+        uptime=summary.uptime,
+        avg_latency=summary.avg_latency,
+        checks_today=summary.checks_today,
+        p50=summary.p50,
+        p95=summary.p95,
+        p99=summary.p99,
+        uptime24h=summary.uptime_day,
+        uptime7d=summary.uptime_week,
+        uptime90d=summary.uptime_quarter,
+        check_success=summary.check_success,
+        measured=summary.measured,
     )
 
 
-def _at_location(found: AtLocation) -> LocationState:
+def _at_location(location: AtLocation) -> LocationState:
     """*status* is the location's verdict, the rest is of its newest check."""
     return LocationState(
-        location=found.name,
-        status="down" if found.failing else "unknown" if found.last_at is None else "up",
-        consecutive_failures=found.fails,
-        failing_since=found.failed_since if found.failing else None,
-        last_checked_at=found.last_at,
-        response_time=found.last_ms,
-        error=found.last_error,
+        location=location.name,
+        status="down" if location.failing else "unknown" if location.last_at is None else "up",
+        consecutive_failures=location.fails,
+        failing_since=location.failed_since if location.failing else None,
+        last_checked_at=location.last_at,
+        response_time=location.last_ms,
+        error=location.last_error,
         certificate=OMITTED,
     )
 

@@ -108,15 +108,15 @@ def _wanted(query: Mapping[str, str], view: ChartView, now: datetime) -> ResultF
     )
 
 
-def _line(found: Result, body: str) -> CheckLine:
-    shown = views.result(found)
+def _line(result: Result, body: str) -> CheckLine:
+    shown = views.result(result)
     return CheckLine(
-        at=found.ts,
-        location=found.name,
+        at=result.ts,
+        location=result.name,
         status=shown.status,
-        ms=None if found.status == Status.UNKNOWN and not found.ms else found.ms,
+        ms=None if result.status == Status.UNKNOWN and not result.ms else result.ms,
         phases=json_object(shown.phases),
-        said=found.error or str(found.code or ""),
+        said=result.error or str(result.code or ""),
         days_left=shown.days_left,
         body=body,
     )
@@ -175,16 +175,16 @@ async def export(request: web.Request) -> web.StreamResponse:
     return answer
 
 
-def _cells(found: Result) -> list[Any]:
-    shown = views.result(found)
+def _cells(result: Result) -> list[Any]:
+    shown = views.result(result)
     phases = json_object(shown.phases)
-    error = found.error or ""
+    error = result.error or ""
     return [
-        iso(found.ts),
-        found.name,
+        iso(result.ts),
+        result.name,
         shown.status,
-        found.ms,
-        found.code or "",
+        result.ms,
+        result.code or "",
         f"'{error}" if error.startswith(_FORMULA) else error,
         *("" if phases.get(name) is None else phases[name] for name in PHASES),
     ]

@@ -82,8 +82,8 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(
             request, type_, settings, config, fault.details, status=400, clone=value(form, "clone")
         )
-    said = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
-    return await _saved(request, saved.monitor.id, said)
+    text = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
+    return await _saved(request, saved.monitor.id, text)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -131,9 +131,9 @@ async def test(request: web.Request) -> web.StreamResponse:
     whole = _said(config) if source is None else await _with_secrets(request, source, type_, config)
     try:
         body = {**_said(settings), "type": type_, "config": whole}
-        wish = monitor_fields.for_test(body, context.nodes)
+        monitor_request = monitor_fields.for_test(body, context.nodes)
         tested = await runs.try_out(
-            context.db, context.signals, context.keyring, team_id, wish, context.now()
+            context.db, context.signals, context.keyring, team_id, monitor_request, context.now()
         )
     except Invalid as fault:
         return await _drawn(request, type_, settings, config, fault.details, monitor, status=400, clone=clone)
@@ -248,17 +248,17 @@ async def _notify(request: web.Request, monitor: Monitor | None) -> tuple[list[F
     return [field], known.rules
 
 
-async def _saved(request: web.Request, monitor_id: UUID, said: str) -> web.Response:
+async def _saved(request: web.Request, monitor_id: UUID, text: str) -> web.Response:
     """Save the channels that the form chose, and return to the monitor's page."""
     wanted = (await posted(request)).get(_NOTIFY)
     here = monitors.path(monitor_id)
     if wanted is None:
-        return back(request, here, said)
+        return back(request, here, text)
     try:
         await request.app[NOTIFIED].save(request, monitor_id, [each for each in wanted if each])
     except (Invalid, Conflict) as fault:
-        return back(request, here, f"{said} Its channels were not saved: {fault}.", tone="warn")
-    return back(request, here, said)
+        return back(request, here, f"{text} Its channels were not saved: {fault}.", tone="warn")
+    return back(request, here, text)
 
 
 def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormField]]]:
@@ -276,7 +276,7 @@ def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormF
 
 def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:
     """Return the faults of the type's own fields."""
-    names = {one.name.partition(".")[2] for one in forms.build(kind, prefix="config.").fields}
+    names = {field.name.partition(".")[2] for field in forms.build(kind, prefix="config.").fields}
     return {
         name: text
         for name, text in faults.items()

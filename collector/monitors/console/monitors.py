@@ -119,10 +119,10 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
 
 
 def _said(done: Done) -> str:
-    said = f"{len(done.changed)} of {done.matched} changed."
+    text = f"{len(done.changed)} of {done.matched} changed."
     if done.failed:
-        said += f" {len(done.failed)} failed: {done.failed[0][1]}"
-    return said
+        text += f" {len(done.failed)} failed: {done.failed[0][1]}"
+    return text
 
 
 def _here(form: Any) -> str:

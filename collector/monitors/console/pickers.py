@@ -31,12 +31,14 @@ class Choice:
 
     def put(self, form: Form, name: str) -> Form:
         """Add the search to the field *name* of *form*."""
-        fields = tuple(replace(one, finder=self.finder) if one.name == name else one for one in form.fields)
+        fields = tuple(
+            replace(field, finder=self.finder) if field.name == name else field for field in form.fields
+        )
         return Form(fields, form.faults)
 
     def into(self, fields: Iterable[FormField], name: str) -> list[FormField]:
         """Add the search to the field *name* of *fields*."""
-        return [replace(one, finder=self.finder) if one.name == name else one for one in fields]
+        return [replace(field, finder=self.finder) if field.name == name else field for field in fields]
 
 
 def asked(form: Posted) -> bool:
@@ -53,7 +55,7 @@ async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     named = {one: id_ for one in mine if (id_ := ids.read("mon", one)) is not None}
     names = await reads.names(db, team_id, list(named.values())) if named else {}
     first = {one: names.get(named[one], one) if one in named else one for one in mine}
-    options = [*(first | {ids.show("mon", one.id): one.name for one in found}).items()]
+    options = [*(first | {ids.show("mon", monitor.id): monitor.name for monitor in found}).items()]
     if not text and total <= _SHOWN:
         return Choice(options, None)
     said = _said(text, len(found), total) + (f" {len(mine)} selected, at the top." if mine else "")

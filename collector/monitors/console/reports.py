@@ -78,7 +78,7 @@ async def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
         return None
     ping, db = monitor.type == "heartbeat", context_of(request).db
     pings = await heartbeats.expectation(db, monitor) if ping else None
-    found, total = ([], 0) if ping else await series.page(db, monitor, None, _SERIES, 0)
+    values, total = ([], 0) if ping else await series.page(db, monitor, None, _SERIES, 0)
     return ReportCard(
         title="How to send pings" if ping else "How to send metrics",
         secret="key" if ping else "token",
@@ -86,16 +86,18 @@ async def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
         awaited=monitor.last_at is None,
         pings=pings,
         schedule=schedules.words(pings.plan) if pings else "",
-        series=[_series(each) for each in found],
+        series=[_series(each) for each in values],
         total=total,
     )
 
 
-def _series(found: SeriesValue) -> SeriesLine:
-    labels = ", ".join(f"{name}={text}" for name, text in found.labels.items() if name != "__name__")
-    value = found.value
+def _series(series_value: SeriesValue) -> SeriesLine:
+    labels = ", ".join(f"{name}={text}" for name, text in series_value.labels.items() if name != "__name__")
+    value = series_value.value
     shown = "–" if value is None else f"{value:,.10g}"
-    return SeriesLine(found.labels.get("__name__", ""), labels, shown, found.seen_at, found.stale)
+    return SeriesLine(
+        series_value.labels.get("__name__", ""), labels, shown, series_value.seen_at, series_value.stale
+    )
 
 
 async def rotate(request: web.Request) -> web.StreamResponse:
@@ -114,30 +116,30 @@ def _may_see(request: web.Request, monitor: Monitor) -> bool:
 
 def _lines(request: web.Request, monitor: Monitor) -> Sequence[Copyable]:
     config = whole_config(context_of(request).keyring, monitor)
-    found = report_secrets.target(monitor, config, addresses(request))
-    if found is None:
+    target = report_secrets.target(monitor, config, addresses(request))
+    if target is None:
         return ()
-    if found.token is None:
-        return _of_pings(found, config)
-    own = (Copyable("Endpoint", found.url), Copyable("Token", found.token))
+    if target.token is None:
+        return _of_pings(target, config)
+    own = (Copyable("Endpoint", target.url), Copyable("Token", target.token))
     if monitor.type == "prometheus":
-        return (*own, Copyable("In prometheus.yml", _remote_write(found)))
-    return (*own, *_of_otlp(found, config))
+        return (*own, Copyable("In prometheus.yml", _remote_write(target)))
+    return (*own, *_of_otlp(target, config))
 
 
-def _of_pings(found: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
-    ping, when = f"{_CURL} {found.url}", config.get("cron") or _NIGHTLY
+def _of_pings(target: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
+    ping, when = f"{_CURL} {target.url}", config.get("cron") or _NIGHTLY
     return (
-        Copyable("Ping URL", found.url),
+        Copyable("Ping URL", target.url),
         Copyable("curl", ping),
         Copyable("In a crontab: ping after success", f"{when} /path/to/job && {ping}"),
         Copyable(
             "In a script: report run time and exit status too",
             f"{ping}/start\n/path/to/job\n{ping}/$?",
         ),
-        Copyable("In Python", _python(found.url)),
+        Copyable("In Python", _python(target.url)),
         Copyable(
-            "A Kubernetes CronJob", _cron_job(found.url, str(when), str(config.get("timezone") or "UTC"))
+            "A Kubernetes CronJob", _cron_job(target.url, str(when), str(config.get("timezone") or "UTC"))
         ),
     )
 
@@ -186,31 +188,31 @@ def _cron_job(url: str, when: str, zone: str) -> str:
     )
 
 
-def _remote_write(found: ReportingTarget) -> str:
-    url, token = orjson.dumps(found.url).decode(), orjson.dumps(found.token).decode()
+def _remote_write(target: ReportingTarget) -> str:
+    url, token = orjson.dumps(target.url).decode(), orjson.dumps(target.token).decode()
     return f"remote_write:\n  - url: {url}\n    authorization:\n      credentials: {token}"
 
 
-def _of_otlp(found: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
+def _of_otlp(target: ReportingTarget, config: Mapping[str, Any]) -> Sequence[Copyable]:
     protocol = str(config["otlpProtocol"])
     over = "http/protobuf" if protocol == "http" else protocol
-    token = found.token or ""
+    token = target.token or ""
     settings = {
         "OTEL_EXPORTER_OTLP_PROTOCOL": over,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": found.url,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": target.url,
         "OTEL_EXPORTER_OTLP_HEADERS": f"authorization={quote(f'Bearer {token}', safe='')}",
     }
     text = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in settings.items())
     return (
         Copyable("Environment of an exporter", text),
-        Copyable("In the configuration of an OpenTelemetry Collector", _otel_collector(found, over)),
-        *([] if over == "grpc" else [_try_http(found)]),
+        Copyable("In the configuration of an OpenTelemetry Collector", _otel_collector(target, over)),
+        *([] if over == "grpc" else [_try_http(target)]),
     )
 
 
-def _otel_collector(found: ReportingTarget, protocol: str) -> str:
+def _otel_collector(target: ReportingTarget, protocol: str) -> str:
     name = "otlp" if protocol == "grpc" else "otlphttp"
-    url, bearer = orjson.dumps(found.url).decode(), orjson.dumps(f"Bearer {found.token}").decode()
+    url, bearer = orjson.dumps(target.url).decode(), orjson.dumps(f"Bearer {target.token}").decode()
     return "\n".join(
         [
             "exporters:",
@@ -227,7 +229,7 @@ def _otel_collector(found: ReportingTarget, protocol: str) -> str:
     )
 
 
-def _try_http(found: ReportingTarget) -> Copyable:
-    header = shlex.quote(f"Authorization: Bearer {found.token}")
+def _try_http(target: ReportingTarget) -> Copyable:
+    header = shlex.quote(f"Authorization: Bearer {target.token}")
     sent = "-H 'Content-Type: application/json' -d '{\"resourceMetrics\": []}'"
-    return Copyable("Try it", f"curl -i -H {header} {sent} {found.url}/v1/metrics")
+    return Copyable("Try it", f"curl -i -H {header} {sent} {target.url}/v1/metrics")

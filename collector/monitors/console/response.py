@@ -105,12 +105,12 @@ def view(query: Mapping[str, str], now: datetime) -> ChartView:
 def _moment(text: str) -> datetime | None:
     """Read a date or a time of the query, in UTC unless it has a zone."""
     try:
-        found = datetime.fromisoformat(text)
-        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
     last = EPOCH + 200 * 365 * _DAY
-    return found.replace(microsecond=0) if EPOCH <= found < last else None
+    return moment.replace(microsecond=0) if EPOCH <= moment < last else None
 
 
 def _step(length: timedelta) -> timedelta:
@@ -131,13 +131,13 @@ async def read(db: Db, monitor: int, wanted: ChartView, now: datetime, interval:
                 _steps_of_checks(checks, wanted),
             )
             return ResponseCard(wanted, drawn, each=True, text=_text(drawn, wanted))
-    found = await _steps(db, monitor, wanted.since, wanted.until, now)
-    joined = 1.5 * found.step if interval <= found.step else 1.5 * interval + found.step
-    series = _by_location(found, wanted, joined) if wanted.by_location else _of_all(found, wanted, joined)
+    chart = await _steps(db, monitor, wanted.since, wanted.until, now)
+    joined = 1.5 * chart.step if interval <= chart.step else 1.5 * interval + chart.step
+    series = _by_location(chart, wanted, joined) if wanted.by_location else _of_all(chart, wanted, joined)
     if wanted.week_before:
         earlier = await _steps(db, monitor, wanted.since - _WEEK, wanted.until - _WEEK, now)
         series = [*series, _earlier(earlier.points, wanted, joined)]
-    texts = [Stretch(each.since, each.until, _of_step(each.numbers)) for each in found.points]
+    texts = [Stretch(each.since, each.until, _of_step(each.numbers)) for each in chart.points]
     drawn = line_charts.draw(wanted.since, wanted.until, series, marks, texts)
     return ResponseCard(wanted, drawn, each=False, text=_text(drawn, wanted))
 
@@ -154,8 +154,8 @@ async def _steps(db: Db, monitor: int, since: datetime, until: datetime, now: da
 async def _checks(db: Db, monitor: int, wanted: ChartView) -> list[Result]:
     filter_ = ResultFilter(since=wanted.since, until=wanted.until)
     async with db.connection() as tx:
-        found = await result_reads.newest(tx, monitor, filter_, _MOST_CHECKS + 1)
-    return found[::-1]
+        results = await result_reads.newest(tx, monitor, filter_, _MOST_CHECKS + 1)
+    return results[::-1]
 
 
 async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list[Stretch]:
@@ -175,24 +175,24 @@ async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list
     ]
 
 
-def _of_all(found: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
+def _of_all(chart: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
     return [
         Series(
             label=_PERCENTILES[name][1].capitalize(),
             style=name,
-            values=_values(found.points, name),
+            values=_values(chart.points, name),
             joined=joined,
         )
         for name in LINES[wanted.lines][1]
     ]
 
 
-def _by_location(found: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
+def _by_location(chart: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
     """One line a location: of the highest percentile that the view asks for by itself, else the median."""
     name = wanted.lines if wanted.lines in _PERCENTILES else "p50"
     return [
         Series(label=place, style=f"series-{at % _STYLES}", values=_values(points, name), joined=joined)
-        for at, (place, points) in enumerate(found.places.items())
+        for at, (place, points) in enumerate(chart.places.items())
     ]
 
 
@@ -215,17 +215,17 @@ def _values(points: Iterable[ChartPoint], name: str) -> list[tuple[datetime, flo
     ]
 
 
-def _of_step(found: Numbers) -> str:
-    if not found.checks and found.percentiles_ms is None:
+def _of_step(numbers: Numbers) -> str:
+    if not numbers.checks and numbers.percentiles_ms is None:
         return "Nothing measured"
     times = [
-        f"{label.capitalize()} {latency(found.percentiles_ms[at])}"
+        f"{label.capitalize()} {latency(numbers.percentiles_ms[at])}"
         for at, label in _PERCENTILES.values()
-        if found.percentiles_ms
+        if numbers.percentiles_ms
     ]
-    known = [f"Uptime {percent(found.uptime)}"] if found.uptime is not None else []
-    down = [f"Down for {span(found.down_ms / 1000)}"] if found.down_ms else []
-    return "\n".join([*times, *known, *down, f"{found.checks:,} check{'' if found.checks == 1 else 's'}"])
+    known = [f"Uptime {percent(numbers.uptime)}"] if numbers.uptime is not None else []
+    down = [f"Down for {span(numbers.down_ms / 1000)}"] if numbers.down_ms else []
+    return "\n".join([*times, *known, *down, f"{numbers.checks:,} check{'' if numbers.checks == 1 else 's'}"])
 
 
 def _of_checks(checks: Sequence[Result], joined: timedelta) -> list[Series]:
@@ -251,7 +251,8 @@ def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[Stretc
     for each in checks:
         by_time.setdefault(each.ts.replace(microsecond=0), []).append(each)
     texts = [
-        (at, "\n".join(f"{one.name}: {_of_check(one)}" for one in by_time[at])) for at in sorted(by_time)
+        (at, "\n".join(f"{result.name}: {_of_check(result)}" for result in by_time[at]))
+        for at in sorted(by_time)
     ]
     return line_charts.around(texts, wanted.since, wanted.until) if texts else []
 

@@ -55,8 +55,8 @@ class ActiveHold:
 
 def holds(facts: MonitorFacts, places: Sequence[VotingLocation], now: datetime) -> list[ActiveHold]:
     """Return all holds that apply now, even if they have nothing to suppress."""
-    found = [_shown(hold, facts) for hold in _holding(facts, places, now)]
-    return [*found, *_of_the_verdict(facts, places, now)]
+    active_holds = [_shown(hold, facts) for hold in _holding(facts, places, now)]
+    return [*active_holds, *_of_the_verdict(facts, places, now)]
 
 
 def not_told(facts: MonitorFacts, now: datetime, *, heard: bool, routed: bool) -> list[str]:

@@ -95,9 +95,9 @@ async def carry_out(run: BulkRun, clock: UtcClock) -> Done:
 
     Repeating the request is safe, and continues where this one stopped.
     """
-    found, strangers = await _matching(run.context, run.by.team_id, run.request.filter)
-    done = Done(len(found), failed=[(id_, "Monitor not found") for id_ in strangers])
-    end, waiting = time.monotonic() + _WITHIN_S, iter(found)
+    monitors, strangers = await _matching(run.context, run.by.team_id, run.request.filter)
+    done = Done(len(monitors), failed=[(id_, "Monitor not found") for id_ in strangers])
+    end, waiting = time.monotonic() + _WITHIN_S, iter(monitors)
     while time.monotonic() < end and (some := list(islice(waiting, _AT_ONCE))):
         actions = (_change(run, item, clock(), done) for item in some)
         for error in filter(None, await asyncio.gather(*actions, return_exceptions=True)):
@@ -112,12 +112,12 @@ async def _matching(
     """Return the matching monitors, newest first or as named, and ids without a monitor."""
     narrowed = MonitorFilter(status=wanted.status, type=wanted.type, group=wanted.group, tag=wanted.tag)
     async with means.db.connection() as tx:
-        found = await lists.newest(tx, team_id, narrowed, _NO_LIMIT, 0)
+        monitors = await lists.newest(tx, team_id, narrowed, _NO_LIMIT, 0)
         if wanted.ids is None:
-            return found, []
+            return monitors, []
         named = list(dict.fromkeys(id_ for text in wanted.ids if (id_ := ids.read("mon", text))))
         known = await table.known(tx, team_id, named)
-    by_id = {item.id: item for item in found}
+    by_id = {item.id: item for item in monitors}
     return [by_id[id_] for id_ in named if id_ in by_id], [id_ for id_ in named if id_ not in known]
 
 

@@ -75,7 +75,10 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             parents,
             results,
             await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
-            any(is_subscribed(one.events, one.monitors, EventKind.MONITOR_DOWN, shown) for one in listening),
+            any(
+                is_subscribed(listener.events, listener.monitors, EventKind.MONITOR_DOWN, shown)
+                for listener in listening
+            ),
         )
 
 

@@ -128,14 +128,14 @@ async def silence(
 ) -> datetime:
     """Suppress notifications until the returned moment; replaces another silence. Raises NotFound."""
     until = now + timedelta(seconds=wanted.duration)
-    said = f"until {iso(until)}" + (f": {wanted.reason}" if wanted.reason else "")
+    text = f"until {iso(until)}" + (f": {wanted.reason}" if wanted.reason else "")
 
     async def work(tx: Tx) -> None:
         if not await table.silence(tx, team_id, id_, until, wanted.reason):
             raise NotFound("Monitor not found")
         incident = await monitor_incidents.newest(tx, team_id, id_)
         if incident and incident.resolved_at is None:
-            entry = timeline.NewTimelineEntry(team_id, incident.id, TimelineType.SILENCED, said, actor)
+            entry = timeline.NewTimelineEntry(team_id, incident.id, TimelineType.SILENCED, text, actor)
             await timeline.add(tx, [entry], now)
         await record(tx, means.who, "silence", _found(await table.get(tx, team_id, id_)))
 
@@ -161,10 +161,10 @@ async def _revised(
     """Change *before*, its row locked, as the body says; send the change to the probes if needed."""
     team_id, id_ = before.team_id, before.id
     config = whole_config(means.keyring, before)
-    wish = monitor_fields.for_update(
+    request = monitor_fields.for_update(
         body, before.type, settings_of(before), config, means.min_interval, means.nodes
     )
-    settings, kind = wish.checked(await parents.faults(tx, team_id, id_, body))
+    settings, kind = request.checked(await parents.faults(tx, team_id, id_, body))
     usual = await probes.served(tx, team_id, now) if settings.locations is None else []
     written = columns(means.keyring, (team_id, id_), settings, kind, usual)
     named = changed(before, written, same_config=monitor_fields.stored(kind) == config)
@@ -180,7 +180,7 @@ async def _revised(
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, EventKind.MONITOR_UPDATED, after, now)
-    return SavedMonitor(after, kind, [*wish.said(), *placed])
+    return SavedMonitor(after, kind, [*request.said(), *placed])
 
 
 async def record(

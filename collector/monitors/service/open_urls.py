@@ -16,12 +16,12 @@ _AT_ONCE = 200
 async def some(db: Db, keyring: Keyring, after: int) -> int | None:
     """Continue after the monitor with that number; return the last number, None at the end."""
     async with db.connection() as tx:
-        found = await open_urls.after(tx, after, _AT_ONCE)
-    for one in found:
-        if hides(KINDS[one.type], one.config):
+        queries = await open_urls.after(tx, after, _AT_ONCE)
+    for query in queries:
+        if hides(KINDS[query.type], query.config):
             with suppress(Unsealable):  # the probes' sessions report such a monitor
-                await _seal(db, keyring, one.team_id, one.id)
-    return found[-1].monitor if found else None
+                await _seal(db, keyring, query.team_id, query.id)
+    return queries[-1].monitor if queries else None
 
 
 async def _seal(db: Db, keyring: Keyring, team_id: int, id_: UUID) -> None:

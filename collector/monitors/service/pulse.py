@@ -91,8 +91,8 @@ class CheckFeed:
         lists, known = self._lists[team_id], self._known[team_id]
         ids = frozenset().union(*(each.ids for each in lists))
         async with self._db.connection() as tx:
-            found = await board.latest(tx, team_id, ids)
-            fresh = [each for each in found if known.get(each.id) != each.last_at]
+            latest_checks = await board.latest(tx, team_id, ids)
+            fresh = [each for each in latest_checks if known.get(each.id) != each.last_at]
             asked = [(each.monitor, boards.since(each.last_at, each.interval_s)) for each in fresh]
             checks = await board.recent(tx, asked, boards.CHECKS)
         of_monitor: dict[int, list[RecentCheck]] = {each.monitor: [] for each in fresh}

@@ -51,12 +51,12 @@ async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: d
     hours = await rollup_reads.troubled(
         tx, monitor, parts.hours, location=wanted.location, status=wanted.status
     )
-    found: list[Result] = []
+    results: list[Result] = []
     for near in _backwards([(since, start), *parts.raw, *((at, at + HOUR) for at in hours)]):
-        found += await result_reads.newest_within(tx, monitor, wanted, limit - len(found), near)
-        if len(found) == limit:
+        results += await result_reads.newest_within(tx, monitor, wanted, limit - len(results), near)
+        if len(results) == limit:
             break
-    return found
+    return results
 
 
 def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:

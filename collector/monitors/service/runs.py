@@ -46,11 +46,11 @@ async def try_out(
     signals_: signals.Signals,
     keyring: Keyring,
     team_id: int,
-    wish: MonitorRequest[Trial],
+    request: MonitorRequest[Trial],
     now: datetime,
 ) -> TrialResult:
     """Run the check of a request once. Raises Invalid, and what `test` raises."""
-    trial, kind = wish.checked()
+    trial, kind = request.checked()
     return await test(
         db,
         signals_,
@@ -133,5 +133,5 @@ async def _session(db: Db, team_id: int, type_: str, locations: Sequence[str], n
 def _tested(type_: str, said: dict[str, Any]) -> TrialResult:
     phases = bytes.fromhex(said["phases"])
     outcome = Outcome(Status(said["status"]), said["code"], said["error"], unpack(phases))
-    found = [Finding(Findings(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
-    return TrialResult(outcome, said["durationUs"], found if type_ in WEB3 else None, days_left(phases))
+    findings = [Finding(Findings(kind), key, data.encode()) for kind, key, data in said.get("found", ())]
+    return TrialResult(outcome, said["durationUs"], findings if type_ in WEB3 else None, days_left(phases))

@@ -160,7 +160,7 @@ def _read(text: str) -> ListedMonitor:
     """Parse `_TEXT`; its plain values are between the id and the timestamps."""
     id_, *rest = orjson.loads(text)
     plain, moments = rest[:-_MOMENTS], rest[-_MOMENTS:]
-    return ListedMonitor(UUID(id_), *plain, *(_moment(one) for one in moments))
+    return ListedMonitor(UUID(id_), *plain, *(_moment(moment) for moment in moments))
 
 
 _item = lru_cache(maxsize=_MOST)(_read)

@@ -91,7 +91,7 @@ async def insert(
         {"id": id_, "type": type_, **columns, "secrets": _hex(columns["secrets"])}
         for id_, (type_, columns) in rows.items()
     ]
-    found = await tx.fetch(
+    records = await tx.fetch(
         f"""
         INSERT INTO monitors AS m (team_id, id, type, changed_at, created_at, updated_at, {", ".join(_SET)})
         SELECT $1, u.id, u.type, $2, $2, $2, {", ".join(f"u.{name}" for name in _SET)}
@@ -104,7 +104,8 @@ async def insert(
         given,
     )
     made = {
-        row["id"]: Monitor(**{name: value for name, value in row.items() if name != "most"}) for row in found
+        row["id"]: Monitor(**{name: value for name, value in row.items() if name != "most"})
+        for row in records
     }
     return [made[id_] for id_ in rows]
 
@@ -159,10 +160,10 @@ async def all_names(tx: Tx, team_id: int) -> list[tuple[UUID, str]]:
 
 async def lock(tx: Tx, team_id: int, id_: UUID) -> Monitor | None:
     """Return the monitor, its row locked until the transaction ends, which must use `giving_way`."""
-    found = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")
-    if found is None and await heartbeats.hold(tx, team_id, id_):
+    monitor = await _lock(tx, team_id, id_, "m.type <> 'heartbeat'")
+    if monitor is None and await heartbeats.hold(tx, team_id, id_):
         return await _lock(tx, team_id, id_, "m.type = 'heartbeat'")
-    return found
+    return monitor
 
 
 async def _lock(tx: Tx, team_id: int, id_: UUID, which: str) -> Monitor | None:

@@ -34,7 +34,10 @@ class MonitorRecord:
     answered: Any
 
     def monitor(self) -> Monitor:
-        last = max((one.last_at for one in self.at_locations() if one.last_at is not None), default=None)
+        last = max(
+            (location.last_at for location in self.at_locations() if location.last_at is not None),
+            default=None,
+        )
         return Monitor(**{name: self.answered[name] for name in _OF_MONITOR}, last_at=last)
 
     def at_locations(self) -> list[AtLocation]:

@@ -97,7 +97,7 @@ async def deliveries(request: web.Request) -> web.Response:
     found, total = await channels.deliveries(
         context_of(request).db, caller(request).team_id, id_, at.limit, at.offset
     )
-    return pages.answer(request, at, [delivery_shown(one) for one in found], total)
+    return pages.answer(request, at, [delivery_shown(delivery) for delivery in found], total)
 
 
 def _id(request: web.Request) -> UUID:

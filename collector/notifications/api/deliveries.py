@@ -26,16 +26,16 @@ async def redeliver(request: web.Request) -> web.Response:
     return ok(shown(await redelivery.redeliver(context_of(request).db, actor(request), id_)))
 
 
-def shown(one: Delivery) -> DeliveryAnswer:
+def shown(delivery: Delivery) -> DeliveryAnswer:
     """Return a delivery as lists and reads show it."""
     return DeliveryAnswer(
-        id=ids.show("dlv", one.id),
-        event=one.event_kind,
-        event_id=ids.show("evt", one.event_id),
-        status=_STATES[one.status],
-        created_at=one.created_at,
-        next_attempt_at=one.next_attempt_at,
-        attempts=[_attempt(each) for each in one.attempts],
+        id=ids.show("dlv", delivery.id),
+        event=delivery.event_kind,
+        event_id=ids.show("evt", delivery.event_id),
+        status=_STATES[delivery.status],
+        created_at=delivery.created_at,
+        next_attempt_at=delivery.next_attempt_at,
+        attempts=[_attempt(each) for each in delivery.attempts],
     )
 
 

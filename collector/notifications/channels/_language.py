@@ -169,8 +169,8 @@ def _faults(tree: nodes.Template) -> Iterator[str]:
     waiting: list[tuple[nodes.Node, int, bool]] = [(tree, 0, False)]
     while waiting:
         node, depth, within = waiting.pop()
-        if (said := _unfit(node, within)) is not None:
-            yield said
+        if (text := _unfit(node, within)) is not None:
+            yield text
         if depth > MAX_DEPTH:
             yield "is nested too deeply"
             return
@@ -179,20 +179,20 @@ def _faults(tree: nodes.Template) -> Iterator[str]:
 
 
 def _unfit(node: nodes.Node, within_loop: bool) -> str | None:
-    said = None
+    text = None
     if not isinstance(node, _ALLOWED):
         kind = next((words for cls, words in _WORDS.items() if isinstance(node, cls)), None)
-        said = f"must not hold {kind or type(node).__name__.lower()}"
+        text = f"must not hold {kind or type(node).__name__.lower()}"
     elif isinstance(node, nodes.Filter) and node.name not in _FILTERS:
-        said = f"there is no filter {_cut(node.name)}; there are {', '.join(_FILTERS)}"
+        text = f"there is no filter {_cut(node.name)}; there are {', '.join(_FILTERS)}"
     elif isinstance(node, nodes.Test) and node.name not in _TESTS:
-        said = f"there is no test {_cut(node.name)}"
+        text = f"there is no test {_cut(node.name)}"
     elif isinstance(node, nodes.Name) and node.name == "self":
-        said = "there is no self"
+        text = "there is no self"
     elif isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
-        said = f"there is no {_cut(node.attr)}"
+        text = f"there is no {_cut(node.attr)}"
     elif isinstance(node, nodes.For) and (within_loop or node.recursive):
-        said = "must not hold a loop in a loop"
+        text = "must not hold a loop in a loop"
     elif isinstance(node, nodes.Filter | nodes.Test) and (node.dyn_args or node.dyn_kwargs):
-        said = "must not spread arguments"
-    return said
+        text = "must not spread arguments"
+    return text

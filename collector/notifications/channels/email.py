@@ -100,7 +100,7 @@ class Email:
         reached = message.reached | (set(admitted) - refused.keys())
         note = "; ".join(filter(None, (_refusals(refused), *dict.fromkeys(one.why for one in held.values()))))
         waits = [one.wait_s for one in held.values() if one.wait_s is not None]
-        if waits or not all(one.lasting for one in refused.values()):
+        if waits or not all(refusal.lasting for refusal in refused.values()):
             wait_s = max(waits, default=None)
             raise Undelivered(note, status=_code(refused), reached=reached, retry_after_s=wait_s)
         if not reached - {""}:
@@ -109,11 +109,11 @@ class Email:
 
 
 def _refusals(refused: Mapping[str, MailRefusal]) -> str:
-    return "; ".join(f"the mail server refused {who}: {said}" for who, said in refused.items())
+    return "; ".join(f"the mail server refused {who}: {refusal}" for who, refusal in refused.items())
 
 
 def _code(refused: Mapping[str, MailRefusal]) -> int | None:
-    return min((one.code for one in refused.values()), default=None)
+    return min((refusal.code for refusal in refused.values()), default=None)
 
 
 def _plain(notice: Notice, text: MessageText) -> str:

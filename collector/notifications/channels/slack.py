@@ -114,14 +114,14 @@ def _escaped(text: str, most: int) -> str:
     return (kept[:start] if start >= 0 and ";" not in kept[start:] else kept).rstrip() + "…"
 
 
-def _mention(said: str) -> str:
+def _mention(text: str) -> str:
     """Slack's syntax for ``@here``, ``U012AB3CD``, ``<@U012AB3CD>``, ``S012AB3CD``; other text as it is."""
-    word = said.strip("<>@! ").removeprefix("subteam^")
+    word = text.strip("<>@! ").removeprefix("subteam^")
     if word.lower() in _ALL:
         return f"<!{word.lower()}>"
     if _MEMBER.fullmatch(word):
         return f"<@{word}>"
-    return f"<!subteam^{word}>" if _GROUP.fullmatch(word) else _escaped(cut(said, 100), 300)
+    return f"<!subteam^{word}>" if _GROUP.fullmatch(word) else _escaped(cut(text, 100), 300)
 
 
 def _reason(answer: Any) -> str:

@@ -59,7 +59,7 @@ class Templates:
             for field in fields(self)
             if (source := getattr(self, field.name)) is not None
         }
-        return {name: said for name, said in found.items() if said is not None}
+        return {name: text for name, text in found.items() if text is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ def _rendered(source: str | None, known: Mapping[str, Any], most: int) -> tuple[
 @lru_cache(maxsize=1_000)
 def _compiled(source: str) -> Template:
     """Compile a stored template. Raises ValueError if this version's language does not support it."""
-    if (said := language.fault(_ENVIRONMENT, source, NAMES)) is not None:
-        raise ValueError(said)
+    if (text := language.fault(_ENVIRONMENT, source, NAMES)) is not None:
+        raise ValueError(text)
     return language.compiled(_ENVIRONMENT, source)
 
 

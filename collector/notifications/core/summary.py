@@ -118,9 +118,9 @@ def _link(event: Mapping[str, Any]) -> str:
     return link if link.isprintable() and " " not in link else ""
 
 
-def _word(said: str) -> str:
-    """Reduce *said* to characters allowed in headers and paths; ids and event kinds have no others."""
-    return "".join(letter for letter in said if letter.isascii() and (letter.isalnum() or letter in "._-"))
+def _word(text: str) -> str:
+    """Reduce *text* to characters allowed in headers and paths; ids and event kinds have no others."""
+    return "".join(letter for letter in text if letter.isascii() and (letter.isalnum() or letter in "._-"))
 
 
 def _severity(event: Mapping[str, Any]) -> str:
@@ -174,9 +174,9 @@ def _down_s(event: Mapping[str, Any]) -> int | None:
     return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
 
 
-def _moment(said: str) -> datetime | None:
+def _moment(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(said).astimezone(UTC)
+        return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -187,14 +187,14 @@ def _states(event: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _first_error(event: Mapping[str, Any]) -> str:
-    return next((said for one in _states(event) if (said := text(one, "error"))), "")
+    return next((said for state in _states(event) if (said := text(state, "error"))), "")
 
 
 def _locations(event: Mapping[str, Any]) -> str:
     """``2 of 3 fail (eu-west, us-east); good: ap-south; unknown: sa-east``"""
     by_status: dict[str, list[str]] = {}
-    for one in _states(event):
-        by_status.setdefault(text(one, "status"), []).append(text(one, "location"))
+    for state in _states(event):
+        by_status.setdefault(text(state, "status"), []).append(text(state, "location"))
     if not by_status:
         return ""
     failing, total = by_status.get("down", []), sum(map(len, by_status.values()))

@@ -33,10 +33,10 @@ class Flags:
     async def turn(self) -> bool:
         """Notify about some channels. Return whether more are waiting."""
         async with self._db.transaction() as tx:
-            found = await faults.news(tx, PATIENCE, _AT_A_TIME)
-            for one in found:
-                await _tell(tx, one, self._now())
-        return len(found) == _AT_A_TIME
+            channel_faults = await faults.news(tx, PATIENCE, _AT_A_TIME)
+            for fault in channel_faults:
+                await _tell(tx, fault, self._now())
+        return len(channel_faults) == _AT_A_TIME
 
 
 async def _tell(tx: Tx, news: ChannelFault, now: datetime) -> None:

@@ -14,14 +14,20 @@ DISABLED: Final = "the channel is disabled"
 
 async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
     """Record which channels work or fail: one success among the finished attempts means that it works."""
-    works = {one.channel_id for one, finish in done if finish.status is DeliveryStatus.DELIVERED}
+    works = {delivery.channel_id for delivery, finish in done if finish.status is DeliveryStatus.DELIVERED}
     failed = {
-        one.channel_id: FailedChannel(one.team_id, one.channel_id, finish.error)
-        for one, finish in done
-        if finish.error is not None and finish.error not in (DISABLED, LOST) and one.channel_id not in works
+        delivery.channel_id: FailedChannel(delivery.team_id, delivery.channel_id, finish.error)
+        for delivery, finish in done
+        if finish.error is not None
+        and finish.error not in (DISABLED, LOST)
+        and delivery.channel_id not in works
     }
     if failed:
         await faults.fail(tx, list(failed.values()))
-    pauses = {(one.team_id, one.channel_id): finish.pause for one, finish in done if finish.pause is not None}
+    pauses = {
+        (delivery.team_id, delivery.channel_id): finish.pause
+        for delivery, finish in done
+        if finish.pause is not None
+    }
     if pauses:
         await deliveries.pause(tx, pauses)

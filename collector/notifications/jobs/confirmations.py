@@ -34,17 +34,17 @@ class Confirmations:
     async def turn(self) -> bool:
         """Return whether more are waiting."""
         due = await outside_mails.due(self._db, _AT_ONCE)
-        for one, secret in due:
-            await self._ask(one, secret)
+        for address, secret in due:
+            await self._ask(address, secret)
         return len(due) == _AT_ONCE
 
-    async def _ask(self, one: Unconfirmed, secret: str) -> None:
+    async def _ask(self, address: Unconfirmed, secret: str) -> None:
         url = f"{self._public_url}/confirm/{secret}"
-        fault = await _send(self._mailer, one.team_id, one.address, one.team_name, url)
+        fault = await _send(self._mailer, address.team_id, address.address, address.team_name, url)
         if fault:
             log.info("confirmation request not sent", reason=fault)
         else:
-            await outside_mails.asked(self._db, one)
+            await outside_mails.asked(self._db, address)
 
 
 async def _send(mailer: Mailer, team_id: int, to: str, team: str, url: str) -> str:

@@ -98,8 +98,10 @@ async def _with_pagers(tx: Tx, events: Sequence[Waiting]) -> list[Waiting]:
 
 async def _queue(tx: Tx, events: Sequence[Waiting]) -> None:
     teams = sorted({event.team_id for event in events})
-    found = await channels.listeners(tx, teams)
-    listeners = {team: list(group) for team, group in groupby(found, key=lambda one: one.team_id)}
+    listening_channels = await channels.listeners(tx, teams)
+    listeners = {
+        team: list(group) for team, group in groupby(listening_channels, key=lambda channel: channel.team_id)
+    }
     wanted = sorted({id_ for event in events for id_ in event.channels})
     named = await channels.still_enabled(tx, wanted) if wanted else set()
     chosen = choose(events, listeners, named)

@@ -101,8 +101,8 @@ class Sender:
             self._done[:0] = done
             self._beat_due = 0.0
             raise
-        for one in claimed:
-            self._start(one)
+        for delivery in claimed:
+            self._start(delivery)
         self._wake_in(wait_s)
         return not all_
 
@@ -116,7 +116,7 @@ class Sender:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         # A task that was cancelled before its first step has no result.
-        self._done += [(one, interrupted(one)) for one, _ in self._flying.values()]
+        self._done += [(delivery, interrupted(delivery)) for delivery, _ in self._flying.values()]
         self._flying.clear()
         try:
             async with self._db.transaction() as tx:
@@ -132,78 +132,91 @@ class Sender:
         first = not self._beat_due
         if await senders.beat(tx, self._id, _ALIVE_FOR) or first:
             mine = [*self._flying.values(), *self._done]
-            await senders.adopt(tx, self._id, [one.id for one, _ in mine])
+            await senders.adopt(tx, self._id, [delivery.id for delivery, _ in mine])
         self._beat_due = time.monotonic() + _BEAT_S
 
     async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
         """Lease as many due deliveries as there is room for; also return whether those are all."""
-        flying = [one for one, _ in self._flying.values()]
-        mails = sum(one.channel_type == _MAIL for one in flying)
-        free = room(self._places, Counter(one.team_id for one in flying), mails)
+        flying = [delivery for delivery, _ in self._flying.values()]
+        mails = sum(delivery.channel_type == _MAIL for delivery in flying)
+        free = room(self._places, Counter(delivery.team_id for delivery in flying), mails)
         if not free.most:
             return [], True
-        busy = Counter(one.channel_id for one in flying)
+        busy = Counter(delivery.channel_id for delivery in flying)
         claimed = await table.claim(tx, free.most, free.each, busy, free.crowded, free.mails)
-        over = [(one, table.LOST) for one in claimed if one.status == DeliveryStatus.FAILED]
+        over = [(delivery, table.LOST) for delivery in claimed if delivery.status == DeliveryStatus.FAILED]
         await _note(tx, over, self._now())
-        return [one for one in claimed if one.status == DeliveryStatus.PENDING], len(claimed) < free.most
+        return [delivery for delivery in claimed if delivery.status == DeliveryStatus.PENDING], len(
+            claimed
+        ) < free.most
 
     async def _record(self, tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
         if not done:
             return
         moved = await table.finish(tx, [finish for _, finish in done])
-        await channel_faults.record(tx, [(one, finish) for one, finish in done if finish.id in moved])
+        await channel_faults.record(
+            tx, [(delivery, finish) for delivery, finish in done if finish.id in moved]
+        )
         failed = [
-            (one, finish.error or "") for one, finish in done if moved.get(finish.id) is DeliveryStatus.FAILED
+            (delivery, finish.error or "")
+            for delivery, finish in done
+            if moved.get(finish.id) is DeliveryStatus.FAILED
         ]
         await _note(tx, failed, self._now())
 
-    def _start(self, one: Claimed) -> None:
-        task = asyncio.create_task(self._deliver(one))
-        self._flying[one.id, one.attempt] = (one, task)
+    def _start(self, delivery: Claimed) -> None:
+        task = asyncio.create_task(self._deliver(delivery))
+        self._flying[delivery.id, delivery.attempt] = (delivery, task)
 
-    async def _deliver(self, one: Claimed) -> None:
+    async def _deliver(self, delivery: Claimed) -> None:
         try:
-            finish = next_step(one, await self._try(one))
+            finish = next_step(delivery, await self._try(delivery))
         except asyncio.CancelledError:
-            finish = interrupted(one)
+            finish = interrupted(delivery)
         log.info(
             "tried",
-            delivery=ids.show("dlv", one.id),
-            attempt=one.attempt,
+            delivery=ids.show("dlv", delivery.id),
+            attempt=delivery.attempt,
             status=finish.status.name.lower(),
             error=finish.error,
         )
         metrics.deliveries.labels(finish.status.name.lower()).inc()
-        del self._flying[one.id, one.attempt]
-        self._done.append((one, finish))
+        del self._flying[delivery.id, delivery.attempt]
+        self._done.append((delivery, finish))
         self.bell.ring()
 
-    async def _try(self, one: Claimed) -> Try:
+    async def _try(self, delivery: Claimed) -> Try:
         """Make one attempt; any failure is part of the result."""
         policy = RetryPolicy()
         started = time.monotonic()
         try:
-            channel = self._channel(one)
+            channel = self._channel(delivery)
             policy = channel.policy
-            if not one.enabled:
+            if not delivery.enabled:
                 return Try(policy, error=DISABLED, lasting=True)
-            sent = await channel.send(self._message(one), self._transport, self._now())
+            sent = await channel.send(self._message(delivery), self._transport, self._now())
         except Undelivered as error:
             return _missed(policy, error, _ms_since(started))
         except Exception:
-            log.exception("delivery attempt raised an exception", delivery=ids.show("dlv", one.id))
+            log.exception("delivery attempt raised an exception", delivery=ids.show("dlv", delivery.id))
             return Try(policy, error="something went wrong here")
         return _arrived(policy, sent, _ms_since(started))
 
-    def _channel(self, one: Claimed) -> Channel:
-        place = SealScope(one.team_id, "channels", one.channel_id, "secrets")
-        return load(one.channel_type, whole(self._keyring, one.config, one.secrets, place))
+    def _channel(self, delivery: Claimed) -> Channel:
+        place = SealScope(delivery.team_id, "channels", delivery.channel_id, "secrets")
+        return load(delivery.channel_type, whole(self._keyring, delivery.config, delivery.secrets, place))
 
-    def _message(self, one: Claimed) -> Message:
-        fact = Fact(one.event_id, one.event_kind, one.stream_id, one.sequence, one.payload, one.incident_id)
-        reached = frozenset(one.reached.split("\n"))
-        return compose(fact, one.id, self._public_url, reached, one.team_id)
+    def _message(self, delivery: Claimed) -> Message:
+        fact = Fact(
+            delivery.event_id,
+            delivery.event_kind,
+            delivery.stream_id,
+            delivery.sequence,
+            delivery.payload,
+            delivery.incident_id,
+        )
+        reached = frozenset(delivery.reached.split("\n"))
+        return compose(fact, delivery.id, self._public_url, reached, delivery.team_id)
 
     def _wake_in(self, seconds: float | None) -> None:
         if self._alarm is not None:
@@ -230,19 +243,19 @@ def _missed(policy: RetryPolicy, error: Undelivered, took_ms: int) -> Try:
     )
 
 
-def next_step(one: Claimed, tried: Try) -> Finish:
+def next_step(delivery: Claimed, tried: Try) -> Finish:
     """What happens to the delivery after this attempt."""
     asked = None if tried.retry_after_s is None else timedelta(seconds=tried.retry_after_s)
     again = tried.error is not None and not tried.lasting
-    wait = next_try(tried.policy, one.tries, asked) if again else None
+    wait = next_try(tried.policy, delivery.tries, asked) if again else None
     if wait is not None:
         status = DeliveryStatus.PENDING
     else:
         status = DeliveryStatus.DELIVERED if tried.error is None else DeliveryStatus.FAILED
     return Finish(
-        team_id=one.team_id,
-        id=one.id,
-        attempt=one.attempt,
+        team_id=delivery.team_id,
+        id=delivery.id,
+        attempt=delivery.attempt,
         status=status,
         wait=wait,
         status_code=tried.status_code,
@@ -260,13 +273,13 @@ def _pause(tried: Try) -> timedelta | None:
     return min(timedelta(seconds=tried.retry_after_s), LONGEST)
 
 
-def interrupted(one: Claimed) -> Finish:
+def interrupted(delivery: Claimed) -> Finish:
     """The sender stops during this attempt: another one repeats it at once, as after an expired lease."""
-    spent = one.expiries >= MAX_EXPIRIES
+    spent = delivery.expiries >= MAX_EXPIRIES
     return Finish(
-        team_id=one.team_id,
-        id=one.id,
-        attempt=one.attempt,
+        team_id=delivery.team_id,
+        id=delivery.id,
+        attempt=delivery.attempt,
         status=DeliveryStatus.FAILED if spent else DeliveryStatus.PENDING,
         interrupted=not spent,
         error=table.LOST,
@@ -277,13 +290,13 @@ async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) ->
     """Add the failed deliveries to the timelines of their incidents."""
     entries = [
         timeline.NewTimelineEntry(
-            team_id=one.team_id,
-            incident_id=one.incident_id,
+            team_id=delivery.team_id,
+            incident_id=delivery.incident_id,
             type=TimelineType.NOTIFICATION_FAILED,
-            details=f"{one.event_kind} did not reach {one.channel_name}: {error}",
+            details=f"{delivery.event_kind} did not reach {delivery.channel_name}: {error}",
         )
-        for one, error in failed
-        if one.incident_id is not None
+        for delivery, error in failed
+        if delivery.incident_id is not None
     ]
     if entries:
         await timeline.add(tx, entries, now)

@@ -65,9 +65,9 @@ async def create(
     db: Db, keyring: Keyring, who: Actor, body: Mapping[str, Any], now: datetime, *, most: int = MOST
 ) -> ChannelWithConfig:
     """Create a channel. *most*: limit of the team's plan. Raises Invalid; Conflict above the limit."""
-    wish, team_id = for_create(body), who.team_id
+    request, team_id = for_create(body), who.team_id
     async with db.transaction() as tx:
-        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known=()))
+        settings, channel = request.checked(await _strangers(tx, team_id, request.monitors, known=()))
         await teams.hold(tx, team_id)
         if await table.count(tx, team_id, None) >= most:
             raise Conflict(f"The team's plan allows {most} alert channels at most")
@@ -87,7 +87,7 @@ async def create(
         )
         await table.insert(tx, row)
         await _record(tx, who, "create", row)
-    return ChannelWithConfig(row, config, wish.unknown)
+    return ChannelWithConfig(row, config, request.unknown)
 
 
 async def page(
@@ -139,14 +139,14 @@ async def update(
         row = before.row
         require(row.revision, only)
         old = ChannelSettings(name=row.name, enabled=row.enabled)
-        wish = for_update(body, row.type, old, before.config)
+        request = for_update(body, row.type, old, before.config)
         known = set(named_monitors(before.config).values())
-        settings, channel = wish.checked(await _strangers(tx, team_id, wish.monitors, known))
+        settings, channel = request.checked(await _strangers(tx, team_id, request.monitors, known))
         config = to_json(channel)
         fault = (await channel_faults.of(tx, team_id, [id_])).get(id_)
         used = await rules.used_channels(tx, team_id)
         if config == before.config and settings == old:
-            return ChannelWithConfig(row, config, wish.unknown, fault, used=id_ in used)
+            return ChannelWithConfig(row, config, request.unknown, fault, used=id_ in used)
         rest, sealed = _split(keyring, team_id, id_, row.type, config)
         row = replace(
             row,
@@ -159,7 +159,7 @@ async def update(
         )
         await table.save(tx, row)
         await _record(tx, who, "update", row, _changed(before, row, config))
-    return ChannelWithConfig(row, config, wish.unknown, fault, used=id_ in used)
+    return ChannelWithConfig(row, config, request.unknown, fault, used=id_ in used)
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:

@@ -76,15 +76,15 @@ async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
     async with db.transaction() as tx:
         await table.note(tx, limit)
         found = [(one, secrets.token_urlsafe(_SECRET_BYTES)) for one in await table.claim(tx, limit, _RETRY)]
-        for one, secret in found:
-            await table.prepare(tx, one.team_id, one.address, secret_hash(secret))
+        for address, secret in found:
+            await table.prepare(tx, address.team_id, address.address, secret_hash(secret))
     return found
 
 
-async def asked(db: Db, one: Unconfirmed) -> None:
+async def asked(db: Db, address: Unconfirmed) -> None:
     """Record that the mail was handed in."""
     async with db.transaction() as tx:
-        await table.asked(tx, one.team_id, one.address)
+        await table.asked(tx, address.team_id, address.address)
 
 
 async def linked(db: Db, secret: str) -> Unconfirmed:
@@ -96,12 +96,12 @@ async def linked(db: Db, secret: str) -> Unconfirmed:
 async def confirm(db: Db, secret: str) -> Unconfirmed:
     """Confirm the address; mails are sent to it from now on. Raises NotFound."""
     async with db.transaction() as tx:
-        one = _there(await table.linked(tx, secret_hash(secret)))
+        address = _there(await table.linked(tx, secret_hash(secret)))
         await table.confirm(tx, secret_hash(secret))
-    return one
+    return address
 
 
-def _there(one: Unconfirmed | None) -> Unconfirmed:
-    if one is None:
+def _there(address: Unconfirmed | None) -> Unconfirmed:
+    if address is None:
         raise NotFound("This link leads nowhere: a newer mail has another one")
-    return one
+    return address

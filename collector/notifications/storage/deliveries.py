@@ -98,13 +98,13 @@ async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int
         ON CONFLICT (team_id, event_id, channel_id, cause) DO NOTHING
         RETURNING id
         """,
-        [one.team_id for one in deliveries],
-        [one.id for one in deliveries],
-        [one.channel_id for one in deliveries],
-        [one.stream_id for one in deliveries],
-        [one.sequence for one in deliveries],
-        [one.event_id for one in deliveries],
-        [one.event_kind for one in deliveries],
+        [delivery.team_id for delivery in deliveries],
+        [delivery.id for delivery in deliveries],
+        [delivery.channel_id for delivery in deliveries],
+        [delivery.stream_id for delivery in deliveries],
+        [delivery.sequence for delivery in deliveries],
+        [delivery.event_id for delivery in deliveries],
+        [delivery.event_kind for delivery in deliveries],
         cause,
     )
     if rows:
@@ -344,17 +344,17 @@ async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, DeliveryStatu
         )
         SELECT id, status FROM moved
         """,
-        [one.team_id for one in finishes],
-        [one.id for one in finishes],
-        [one.attempt for one in finishes],
-        [one.status for one in finishes],
-        [one.wait for one in finishes],
-        [one.interrupted for one in finishes],
-        [one.status_code for one in finishes],
-        [one.latency_ms for one in finishes],
-        [one.error for one in finishes],
-        [one.note for one in finishes],
-        [one.reached for one in finishes],
+        [outcome.team_id for outcome in finishes],
+        [outcome.id for outcome in finishes],
+        [outcome.attempt for outcome in finishes],
+        [outcome.status for outcome in finishes],
+        [outcome.wait for outcome in finishes],
+        [outcome.interrupted for outcome in finishes],
+        [outcome.status_code for outcome in finishes],
+        [outcome.latency_ms for outcome in finishes],
+        [outcome.error for outcome in finishes],
+        [outcome.note for outcome in finishes],
+        [outcome.reached for outcome in finishes],
     )
     return {row["id"]: DeliveryStatus(row["status"]) for row in rows}
 

@@ -56,9 +56,9 @@ async def fail(tx: Tx, failed: Sequence[FailedChannel]) -> None:
             failing_since = CASE WHEN f.works_since IS NULL THEN f.failing_since ELSE now() END
         WHERE f.last_error <> excluded.last_error OR f.works_since IS NOT NULL
         """,
-        [one.team_id for one in failed],
-        [one.channel_id for one in failed],
-        [one.error for one in failed],
+        [channel.team_id for channel in failed],
+        [channel.channel_id for channel in failed],
+        [channel.error for channel in failed],
     )
 
 

@@ -40,23 +40,23 @@ async def monitors(request: web.Request) -> web.StreamResponse:
 async def _team(request: web.Request) -> int:
     """The team of the request's token. Raises Unauthorized, Limited."""
     scheme, _, value = request.headers[hdrs.AUTHORIZATION].partition(" ")
-    found = None
+    token = None
     if scheme.lower() == "bearer":
-        found = await request.app[auth.FINDER].find(value.strip(), context_of(request).now())
-    if found is None:
+        token = await request.app[auth.FINDER].find(value.strip(), context_of(request).now())
+    if token is None:
         await ratelimit.of_address(request, auth.address(request))
         raise Unauthorized("The token is invalid, expired or revoked")
-    await ratelimit.of_token(request, found.team_id, found.id, found.plan)
-    return found.team_id
+    await ratelimit.of_token(request, token.team_id, token.id, token.plan)
+    return token.team_id
 
 
 async def _expose(request: web.Request, team_id: int, first: Iterable[str]) -> web.StreamResponse:
     """Stream the metrics in chunks: the response may be long, and other requests need the process."""
     context = context_of(request)
     async with context.db.connection() as tx:
-        found = await last_results.of_team(tx, team_id, context.now())
+        results = await last_results.of_team(tx, team_id, context.now())
     lasts = []
-    for at, result in enumerate(found):
+    for at, result in enumerate(results):
         lasts.append(_last(result))
         if at % _AT_ONCE == 0:
             await asyncio.sleep(0)

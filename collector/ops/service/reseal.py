@@ -34,9 +34,9 @@ async def some(db: Db, keyring: Keyring) -> ResealProgress:
         if await secret_keys.newest(tx) != keyring.first.hex():
             return ResealProgress.NOTHING
         for column in COLUMNS:
-            found = await sealed.under(tx, column, older, _AT_ONCE)
-            if found:
-                await sealed.replace(tx, column, {value.sealed: _anew(keyring, value) for value in found})
+            values = await sealed.under(tx, column, older, _AT_ONCE)
+            if values:
+                await sealed.replace(tx, column, {value.sealed: _anew(keyring, value) for value in values})
                 return ResealProgress.MORE
     await _let_go(db, keyring)
     return ResealProgress.DONE

@@ -38,6 +38,6 @@ async def read(tx: Tx) -> DatabaseFacts:
         GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 6
         """
     )
-    largest = [(one["name"], one["size"]) for one in tables]
+    largest = [(record["name"], record["size"]) for record in tables]
     values = dict(row) if row else {}
     return DatabaseFacts(**values, largest=largest)

@@ -73,7 +73,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         states=service.STATES,
         tab_mark=tab_mark(seen.states),
         tab_icon=tab_icon(seen.verdict),
-        recent=[_line(one) for one in seen.events],
+        recent=[_line(event) for event in seen.events],
     )
 
 

@@ -145,8 +145,8 @@ def _counted(states: Mapping[str, int], state: str, words: str = "") -> str:
 async def _maintenance(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:
     """The present or next span of each window, by its start."""
     nearest: dict[UUID, UpcomingSpan] = {}
-    for one in await calendar.planned(db, team_id, now):
-        nearest.setdefault(one.row.id, one)
+    for span in await calendar.planned(db, team_id, now):
+        nearest.setdefault(span.row.id, span)
     return list(nearest.values())[:_FEW]
 
 
@@ -156,22 +156,22 @@ async def _open_incidents(db: Db, team_id: int, now: datetime) -> list[OpenIncid
     for status in ("open", "acknowledged"):
         if len(found) < _INCIDENTS:
             some, _ = await incidents.page(db, team_id, IncidentFilter(status=status), _MOST_INCIDENTS, 0)
-            found += sorted(some, key=lambda one: SEVERITIES.index(one.severity))
-    return [OpenIncident(one, incidents.lasted_s(one, now)) for one in found[:_INCIDENTS]]
+            found += sorted(some, key=lambda incident: SEVERITIES.index(incident.severity))
+    return [OpenIncident(incident, incidents.lasted_s(incident, now)) for incident in found[:_INCIDENTS]]
 
 
 def sum_of(groups: Sequence[GroupCount]) -> dict[str, int]:
     sums: dict[str, int] = {}
-    for one in groups:
-        sums[one.state] = sums.get(one.state, 0) + one.count
+    for count in groups:
+        sums[count.state] = sums.get(count.state, 0) + count.count
     return sums
 
 
 def grouped(counts: Sequence[GroupCount], tiles: Sequence[Tile]) -> list[MonitorGroup]:
     """Groups by name, what has no group last; in each, what needs somebody first."""
     groups: dict[str, MonitorGroup] = {}
-    for one in counts:
-        groups.setdefault(one.name, MonitorGroup(one.name, {}, [])).states[one.state] = one.count
+    for count in counts:
+        groups.setdefault(count.name, MonitorGroup(count.name, {}, [])).states[count.state] = count.count
     for tile in sorted(tiles, key=lambda tile: STATES.index(tile.state)):
         if tile.group in groups:
             groups[tile.group].tiles.append(tile)

@@ -53,10 +53,10 @@ class NewWallLink:
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> NewWallLink:
     """Create a link. Raises Invalid; Conflict if the team has too many."""
-    wish, _ = check(WallLinkRequest, body)
-    life = LIVES[wish.expires_in]
+    request, _ = check(WallLinkRequest, body)
+    life = LIVES[request.expires_in]
     ends = None if life is None else now + life
-    link = WallLink(who.team_id, ids.uuid7(), wish.name, who.name, now, ends)
+    link = WallLink(who.team_id, ids.uuid7(), request.name, who.name, now, ends)
     secret = secrets.token_urlsafe(32)
     async with db.transaction() as tx:
         if len(await table.of_team(tx, who.team_id)) >= MOST:

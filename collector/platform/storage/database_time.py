@@ -7,8 +7,8 @@ from collector.platform.storage.db import Db, Tx
 
 async def read(tx: Tx) -> datetime:
     """The database's wall clock now, not at the start of the transaction."""
-    found: datetime = await tx.fetchval("SELECT clock_timestamp()")
-    return found
+    moment: datetime = await tx.fetchval("SELECT clock_timestamp()")
+    return moment
 
 
 async def of(db: Db) -> datetime:

@@ -30,12 +30,12 @@ class Migration:
 
 def known() -> list[Migration]:
     """The migrations in this program, in order."""
-    found = [
+    migrations = [
         Migration(int(match[1]), match[2], file.read_text(encoding="utf-8"))
         for file in files("collector.migrations").iterdir()
         if (match := _NAME.fullmatch(file.name))
     ]
-    return sorted(found, key=lambda each: each.version)
+    return sorted(migrations, key=lambda each: each.version)
 
 
 async def migrate(

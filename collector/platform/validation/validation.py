@@ -161,9 +161,9 @@ def _records(name: str, value: Any) -> list[tuple[str, Any]]:
 
 def _faults(cls: type[Any], error: ValidationError, prefix: str) -> dict[str, str]:
     found: dict[str, list[tuple[ErrorDetails, Shape]]] = {}
-    for one in error.errors(include_url=False):
-        path, form = _locate(cls, one["loc"])
-        found.setdefault(path, []).append((one, form))
+    for typed_dict_type in error.errors(include_url=False):
+        path, form = _locate(cls, typed_dict_type["loc"])
+        found.setdefault(path, []).append((typed_dict_type, form))
     # pydantic reports an error for each union member; the intended one has the deepest path.
     deepest = [path for path in found if not any(_below(other, path) for other in found)]
     return {prefix + path: _text(path, found[path]) for path in deepest}
@@ -185,18 +185,18 @@ def _said(fault: ErrorDetails, form: Shape, path: str) -> str:
     kind, facts = fault["type"], fault.get("ctx", {})
     match kind:
         case "missing":
-            said = f"{_label(path)} is required"
+            text = f"{_label(path)} is required"
         case "literal_error":
-            said = "must be one of " + ", ".join(map(str, form.words()))
+            text = "must be one of " + ", ".join(map(str, form.words()))
         case "string_too_short" | "string_too_long":
-            said = _length("must be", facts, "characters long")
+            text = _length("must be", facts, "characters long")
         case "too_short" | "too_long":
-            said = _length("must have", facts, "entries")
+            text = _length("must have", facts, "entries")
         case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than":
-            said = _bounds(form, facts)
+            text = _bounds(form, facts)
         case _:
-            said = _TYPES.get(kind, "is not valid")
-    return said
+            text = _TYPES.get(kind, "is not valid")
+    return text
 
 
 def _length(verb: str, facts: Mapping[str, Any], unit: str) -> str:

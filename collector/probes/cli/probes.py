@@ -65,8 +65,8 @@ async def _change(here: OpenDatabase, action: str, probe_id: UUID) -> None:
 def _meant(known: Sequence[Probe], named: str) -> UUID:
     """The probe with this id, or with this name if it is unique among unrevoked probes. Raises NotFound."""
     probe_id = ids.read("prb", named)
-    same = [one for one in known if one.probe_id == probe_id] or [
-        one for one in known if one.name == named and one.revoked_at is None
+    same = [probe for probe in known if probe.probe_id == probe_id] or [
+        probe for probe in known if probe.name == named and probe.revoked_at is None
     ]
     if len(same) != 1:
         raise NotFound(f"{'several probes are' if same else 'no probe is'} called {named}")
@@ -74,19 +74,19 @@ def _meant(known: Sequence[Probe], named: str) -> UUID:
 
 
 def _table(known: Sequence[Probe], now: datetime) -> list[str]:
-    rows = [_COLUMNS, *(_row(one, now) for one in known)]
+    rows = [_COLUMNS, *(_row(probe, now) for probe in known)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def _row(one: Probe, now: datetime) -> tuple[str, ...]:
+def _row(probe: Probe, now: datetime) -> tuple[str, ...]:
     return (
-        ids.show("prb", one.probe_id),
-        one.name,
-        ",".join(one.locations),
-        one.status(now),
-        one.version or "-",
-        iso(one.seen_at) if one.seen_at else "-",
-        iso(one.not_after) if one.not_after else "-",
-        "every team" if one.team_id is None else "its team",
+        ids.show("prb", probe.probe_id),
+        probe.name,
+        ",".join(probe.locations),
+        probe.status(now),
+        probe.version or "-",
+        iso(probe.seen_at) if probe.seen_at else "-",
+        iso(probe.not_after) if probe.not_after else "-",
+        "every team" if probe.team_id is None else "its team",
     )

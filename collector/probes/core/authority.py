@@ -53,17 +53,17 @@ class TrustedAuthorities:
         return self.authorities[0]
 
     def probe_signer(self, now: datetime) -> Authority:
-        settled = [one for one in self.authorities if now - one.created_at >= SETTLED]
+        settled = [authority for authority in self.authorities if now - authority.created_at >= SETTLED]
         return settled[-1] if settled else self.authorities[0]
 
     @property
     def bundle(self) -> bytes:
         """The certificates in PEM."""
-        return b"".join(pki.pem(one.certificate) for one in self.authorities)
+        return b"".join(pki.pem(authority.certificate) for authority in self.authorities)
 
     def signed(self, certificate: x509.Certificate) -> bool:
         """Whether one of the authorities signed *certificate*."""
-        return any(_signed_by(certificate, one.certificate) for one in self.authorities)
+        return any(_signed_by(certificate, authority.certificate) for authority in self.authorities)
 
 
 def new(now: datetime) -> Authority:

@@ -46,22 +46,22 @@ class Presence:
 
 
 def change(
-    one: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE
+    presence: Presence, since: datetime, now: datetime, patience: timedelta = SILENCE
 ) -> PresenceChange | None:
     """The change that its owner is notified of now, if any.
 
     *since*: a collector has listened without interruption since then; earlier silence does not count. A
     draining probe is expected to go offline.
     """
-    sees = one.blind_since is None
-    if one.notified:
-        return PresenceChange.BACK if sees and one.live(now) else None
-    if one.draining:
+    sees = presence.blind_since is None
+    if presence.notified:
+        return PresenceChange.BACK if sees and presence.live(now) else None
+    if presence.draining:
         return None
-    if not one.live(now):
-        silent_since = max(one.ended_at or one.seen_at, since)
-        gone = PresenceChange.STOPPED if one.stopped and one.ended_at else PresenceChange.LOST
+    if not presence.live(now):
+        silent_since = max(presence.ended_at or presence.seen_at, since)
+        gone = PresenceChange.STOPPED if presence.stopped and presence.ended_at else PresenceChange.LOST
         return gone if now - silent_since >= patience else None
-    if one.blind_since is not None and now - max(one.blind_since, since) >= patience:
+    if presence.blind_since is not None and now - max(presence.blind_since, since) >= patience:
         return PresenceChange.BLIND
     return None

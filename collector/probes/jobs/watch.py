@@ -40,12 +40,12 @@ class ProbeWatch:
             watched = await watch.all_(tx)
         # Set only now: while the database is unavailable, no probe can be recorded as heard.
         self._turned_at = now
-        metrics.probes_blind.set(sum(one.presence.blind_since is not None for one in watched))
+        metrics.probes_blind.set(sum(probe.presence.blind_since is not None for probe in watched))
         started = self._clock.trusted_since()
         if started is None:
             return False
         since = max(started, self._listening_since)
-        changed = [one.probe_id for one in watched if change(one.presence, since, now)]
+        changed = [probe.probe_id for probe in watched if change(probe.presence, since, now)]
         if not changed:
             return False
         async with self._db.transaction() as tx:

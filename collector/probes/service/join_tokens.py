@@ -72,17 +72,17 @@ async def create(
     values = dict(body)
     if "location" in values and "locations" not in values:
         values["locations"] = [values.pop("location")]
-    wish, unknown = check(JoinTokenRequest, values)
+    request, unknown = check(JoinTokenRequest, values)
     trust = await authority.trust(db, keyring, now)
     async with db.transaction() as tx:
         token, text = await issue(
             tx,
             trust,
             team_id=who.team_id,
-            locations=tuple(dict.fromkeys(wish.locations)),
+            locations=tuple(dict.fromkeys(request.locations)),
             now=now,
-            uses=wish.uses,
-            life=timedelta(seconds=wish.ttl),
+            uses=request.uses,
+            life=timedelta(seconds=request.ttl),
         )
         await record(tx, who, "create", token)
     return NewJoinToken(token, text, unknown)

@@ -60,11 +60,11 @@ async def rename(db: Db, who: Actor, probe_id: UUID, body: Mapping[str, Any]) ->
     """Rename a probe. Raises NotFound, Forbidden for the operator's, and Invalid."""
     async with db.transaction() as tx:
         before = await _own(tx, who.team_id, probe_id)
-        wish, _ = check(ProbeFields, {"name": body["name"]} if "name" in body else {})
-        await table.rename(tx, probe_id, wish.name)
-        if wish.name != before.name:
+        fields, _ = check(ProbeFields, {"name": body["name"]} if "name" in body else {})
+        await table.rename(tx, probe_id, fields.name)
+        if fields.name != before.name:
             shown = ids.show("prb", probe_id)
-            await audit.record(tx, who, "update", "probe", shown, name=wish.name, fields=["name"])
+            await audit.record(tx, who, "update", "probe", shown, name=fields.name, fields=["name"])
 
 
 async def drain(db: Db, who: Actor, probe_id: UUID, at: datetime | None) -> None:

@@ -35,7 +35,10 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
     _demand(_texts((hello.version, hello.boot_id, *hello.kinds)), "a text that is too long")
     lists = (hello.locations, hello.kinds, hello.spooled, hello.stopped)
     _demand(max(map(len, lists)) <= _MOST, "too much of something")
-    _demand(all(max(one.monitor, one.revision) < 2**31 for one in hello.stopped), "no such revision")
+    _demand(
+        all(max(revision.monitor, revision.revision) < 2**31 for revision in hello.stopped),
+        "no such revision",
+    )
     return Newcomer(
         probe_id=probe_id,
         locations=list(dict.fromkeys(hello.locations)),
@@ -45,7 +48,7 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
         boot_id=hello.boot_id,
         address=unquote(peer),
         incarnations=_incarnations(hello),
-        stopped=[(one.monitor, one.revision) for one in hello.stopped],
+        stopped=[(revision.monitor, revision.revision) for revision in hello.stopped],
     )
 
 

@@ -93,11 +93,13 @@ async def _move(request: web.Request, by: int) -> web.StreamResponse:
     """Swap the component with its neighbour; the first cannot move up, the last cannot move down."""
     context, seen = context_of(request), await _known(request)
     page_, now = seen.row.page_id, context.now()
-    order = [one.row.id for one in await components.all_(context.db, who(request).team_id, page_, now)]
+    order = [
+        details.row.id for details in await components.all_(context.db, who(request).team_id, page_, now)
+    ]
     at = order.index(seen.row.id)
     to = min(max(at + by, 0), len(order) - 1)
     order[at], order[to] = order[to], order[at]
-    body = {"components": [ids.show("comp", one) for one in order]}
+    body = {"components": [ids.show("comp", id_) for id_ in order]}
     await components.arrange(context.db, who(request), page_, body, now)
     return back(request, path(page_))
 
@@ -128,15 +130,15 @@ async def _drawn(
         here=here,
         action=f"{here}/components/{ids.show('comp', seen.row.id)}" if seen else f"{here}/components",
         send="Save" if seen else "Add component",
-        form=replace(form, fields=tuple(_worded(one) for one in form.fields)),
+        form=replace(form, fields=tuple(_worded(field) for field in form.fields)),
     )
 
 
-def _worded(one: FormField) -> FormField:
+def _worded(field: FormField) -> FormField:
     """The field in the wording of the public page."""
-    words = {"": _NONE.get(one.name, ""), **{str(known): label for known, label in ENGLISH.shown.items()}}
-    options = tuple((known, words.get(known) or label) for known, label in one.options)
-    return replace(one, **{**_SAID.get(one.name, {}), "options": options})
+    words = {"": _NONE.get(field.name, ""), **{str(known): label for known, label in ENGLISH.shown.items()}}
+    options = tuple((known, words.get(known) or label) for known, label in field.options)
+    return replace(field, **{**_SAID.get(field.name, {}), "options": options})
 
 
 def _body(sent: Mapping[str, Any], form: Posted) -> dict[str, Any]:

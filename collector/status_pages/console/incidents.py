@@ -148,7 +148,7 @@ async def _shown(
 ) -> web.Response:
     planned = details.row.severity == MAINTENANCE
     seen = await _components(request, details.row.page_id)
-    names = {one.row.id: one.row.name for one in seen}
+    names = {component_details.row.id: component_details.row.name for component_details in seen}
     return page(
         request,
         "status_page_incident.html.j2",
@@ -172,7 +172,7 @@ async def _form(
     seen: list[ComponentDetails] | None = None,
 ) -> Form:
     known = seen if seen is not None else await _components(request, page_)
-    options = [(ids.show("comp", one.row.id), one.row.name) for one in known]
+    options = [(ids.show("comp", details.row.id), details.row.name) for details in known]
     form = forms.build(
         PageIncidentSettings,
         shown,
@@ -180,19 +180,19 @@ async def _form(
         leave_out=_MEANWHILE if planned else _PLANNED,
         options={"affectedComponents": options},
     )
-    return replace(form, fields=tuple(_worded(one, planned=planned) for one in form.fields))
+    return replace(form, fields=tuple(_worded(field, planned=planned) for field in form.fields))
 
 
-def _worded(one: FormField, *, planned: bool) -> FormField:
+def _worded(field: FormField, *, planned: bool) -> FormField:
     """The field in the wording of the public page."""
     phases = ENGLISH.planned_phases if planned else ENGLISH.phases
     words = {str(known): label for known, label in (*ENGLISH.shown.items(), *phases.items())}
-    if one.name == "severity":
-        one = replace(one, options=tuple(pair for pair in one.options if pair[0] != MAINTENANCE))
-    options = one.options
-    if one.name in ("status", "componentStatus"):
+    if field.name == "severity":
+        field = replace(field, options=tuple(pair for pair in field.options if pair[0] != MAINTENANCE))
+    options = field.options
+    if field.name in ("status", "componentStatus"):
         options = tuple((known, words.get(known, label)) for known, label in options)
-    return replace(one, **{**_WORDED.get(one.name, {}), "options": options})
+    return replace(field, **{**_WORDED.get(field.name, {}), "options": options})
 
 
 async def _components(request: web.Request, page_: UUID) -> list[ComponentDetails]:

@@ -158,8 +158,8 @@ def _drawn(
     """Render the form; it never repeats an entered password."""
     form = forms.build(PageSettings, {**shown, "password": None}, faults)
     fields = tuple(
-        replace(one, control="secret", help=_password_help(row)) if one.name == "password" else one
-        for one in form.fields
+        replace(field, control="secret", help=_password_help(row)) if field.name == "password" else field
+        for field in form.fields
     )
     return page(
         request,

@@ -73,7 +73,7 @@ async def _drawn(
         context.db, context.keyring, team_id, row.id, common.PER_PAGE, offset
     )
     seen = await components.all_(context.db, team_id, row.id, context.now())
-    options = [(ids.show("comp", one.row.id), one.row.name) for one in seen]
+    options = [(ids.show("comp", details.row.id), details.row.name) for details in seen]
     names = dict(options)
     lines = [subscriber(known, whole=False) for known in rows]
     return page(
@@ -82,7 +82,7 @@ async def _drawn(
         status=code,
         row=row,
         here=path(row.id),
-        rows=[SubscriberLine(one, [names.get(id_, id_) for id_ in one.components]) for one in lines],
+        rows=[SubscriberLine(answer, [names.get(id_, id_) for id_ in answer.components]) for answer in lines],
         at=common.at(request, number, total),
         form=forms.build(
             SubscriberSettings, {**shown, "signingSecret": None}, faults, options={"components": options}

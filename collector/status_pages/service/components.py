@@ -110,8 +110,8 @@ async def _add_all(
     there_are = await table.of_page(tx, page.team_id, page.id)
     if len(there_are) + len(asked) > MAX_COMPONENTS:
         raise Conflict(f"A status page has {MAX_COMPONENTS} components at most")
-    health = await table.health(tx, page.team_id, [one for one in monitors if one], now)
-    after = max((one.position for one in there_are), default=0) + 1
+    health = await table.health(tx, page.team_id, [id_ for id_ in monitors if id_], now)
+    after = max((component.position for component in there_are), default=0) + 1
     rows = [
         Component(
             team_id=page.team_id,
@@ -173,7 +173,7 @@ async def arrange(
     async with db.transaction() as tx:
         page = there(await status_pages.lock(tx, who.team_id, page_id))
         request = asked_for(ComponentOrder, body, {})
-        old = [one.id for one in await table.of_page(tx, who.team_id, page_id)]
+        old = [component.id for component in await table.of_page(tx, who.team_id, page_id)]
         first, faults = named("components", request.fields.get("components"), set(old))
         request.checked(faults)
         new = list(dict.fromkeys([*first, *old]))

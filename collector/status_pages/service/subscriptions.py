@@ -144,5 +144,5 @@ async def _find(tx: Tx, keyring: Keyring, text: str, now: datetime) -> Subscript
         text,
         links.managing(key, row.id),
         links.is_over(link, now),
-        [(one.id, one.name) for one in components],
+        [(component.id, component.name) for component in components],
     )

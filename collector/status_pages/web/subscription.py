@@ -62,77 +62,80 @@ def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
     return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
-def confirming(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def confirming(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words.subscription
     content = SubscriptionPage(
         s.confirm,
-        s.confirm_text.format(address=one.email, name=one.page.name),
+        s.confirm_text.format(address=subscription.email, name=subscription.page.name),
         press=s.confirm_press,
-        action=f"/subscriptions/{one.token}/confirm",
+        action=f"/subscriptions/{subscription.token}/confirm",
     )
     return _drawn(content, view, place, words)
 
 
-def confirmed(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def confirmed(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words.subscription
-    text = s.confirmed_text.format(address=one.email)
+    text = s.confirmed_text.format(address=subscription.email)
     return _drawn(
-        SubscriptionPage(s.confirmed, text, next=_manage(one, words), done=True), view, place, words
+        SubscriptionPage(s.confirmed, text, next=_manage(subscription, words), done=True), view, place, words
     )
 
 
-def over(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def over(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words.subscription
-    again = (s.subscribe, f"/status/{one.page.slug}/subscribe")
+    again = (s.subscribe, f"/status/{subscription.page.slug}/subscribe")
     return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
-def managing(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def managing(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The subscriber's preferences, to be edited."""
-    text = words.subscription.manage_text.format(address=one.email)
-    return _drawn(_choices(one, words, text, done=False), view, place, words)
+    text = words.subscription.manage_text.format(address=subscription.email)
+    return _drawn(_choices(subscription, words, text, done=False), view, place, words)
 
 
-def saved(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def saved(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     """The preferences after they were saved."""
-    content = _choices(one, words, words.subscription.saved, done=True)
+    content = _choices(subscription, words, words.subscription.saved, done=True)
     return _drawn(content, view, place, words)
 
 
-def _choices(one: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
+def _choices(subscription: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
     s = words.subscription
-    preferences, chosen = one.row.preferences, set(one.row.components)
+    preferences, chosen = subscription.row.preferences, set(subscription.row.components)
     return SubscriptionPage(
         s.manage,
         text,
         press=s.save,
-        action=f"/subscriptions/{one.manage}",
+        action=f"/subscriptions/{subscription.manage}",
         choices=Choices(
             preferences.get("incidents", True),
             preferences.get("maintenance", True),
-            [(ids.show("comp", id_), name, id_ in chosen) for id_, name in one.components],
+            [(ids.show("comp", id_), name, id_ in chosen) for id_, name in subscription.components],
         ),
-        next=(s.leave, f"/subscriptions/{one.manage}/unsubscribe"),
+        next=(s.leave, f"/subscriptions/{subscription.manage}/unsubscribe"),
         done=done,
     )
 
 
-def leaving(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def leaving(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words.subscription
     content = SubscriptionPage(
         s.leave,
-        s.leave_text.format(address=one.email, name=one.page.name),
+        s.leave_text.format(address=subscription.email, name=subscription.page.name),
         press=s.leave,
-        action=f"/subscriptions/{one.manage}/unsubscribe",
-        next=_manage(one, words),
+        action=f"/subscriptions/{subscription.manage}/unsubscribe",
+        next=_manage(subscription, words),
     )
     return _drawn(content, view, place, words)
 
 
-def left(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def left(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
     s = words.subscription
     return _drawn(
-        SubscriptionPage(s.left, s.left_text.format(address=one.email), done=True), view, place, words
+        SubscriptionPage(s.left, s.left_text.format(address=subscription.email), done=True),
+        view,
+        place,
+        words,
     )
 
 
@@ -141,8 +144,8 @@ def gone(words: Words) -> str:
     return status.missing(replace(words, missing=words.subscription.gone))
 
 
-def _manage(one: Subscription, words: Words) -> tuple[str, str]:
-    return words.subscription.preferences, f"/subscriptions/{one.manage}"
+def _manage(subscription: Subscription, words: Words) -> tuple[str, str]:
+    return words.subscription.preferences, f"/subscriptions/{subscription.manage}"
 
 
 def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:

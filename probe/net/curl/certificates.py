@@ -55,13 +55,13 @@ def case(chain: Sequence[bytes], host: str, reason: str) -> Case:
     return Case(shown, host, time.time(), reason)
 
 
-def _certificate(one: x509.Certificate) -> Certificate:
+def _certificate(certificate: x509.Certificate) -> Certificate:
     return Certificate(
-        subject=_known_as(one.subject),
-        issuer=_known_as(one.issuer),
-        names=tuple(clean(name) for name in _hosts(one)),
-        starts=one.not_valid_before_utc.timestamp(),
-        ends=one.not_valid_after_utc.timestamp(),
+        subject=_known_as(certificate.subject),
+        issuer=_known_as(certificate.issuer),
+        names=tuple(clean(name) for name in _hosts(certificate)),
+        starts=certificate.not_valid_before_utc.timestamp(),
+        ends=certificate.not_valid_after_utc.timestamp(),
     )
 
 
@@ -73,10 +73,10 @@ def _known_as(name: x509.Name) -> str:
     return "without a name"
 
 
-def _hosts(one: x509.Certificate) -> list[str]:
+def _hosts(certificate: x509.Certificate) -> list[str]:
     """The host names in the certificate, in order."""
     try:
-        names = one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return []
     return [str(name.value) for name in names if isinstance(name, x509.DNSName | x509.IPAddress)]

@@ -132,9 +132,9 @@ def _of_streams(seen: EndedTransfer) -> Fault | None:
     if seen.version == "1.1":
         return None
     for pattern, words in _STREAMS:
-        found = pattern.search(seen.text)
-        if found is not None:
-            name = found[1] if pattern.groups else ""
+        match = pattern.search(seen.text)
+        if match is not None:
+            name = match[1] if pattern.groups else ""
             return TargetError(words.format(phase=seen.phase, name=name, version=seen.version))
     return None
 
@@ -201,9 +201,9 @@ def _of_its_connection(seen: EndedTransfer) -> Fault | None:
 
 def _reason(text: str) -> str:
     """OpenSSL's error name, as in Python: ``TLSV1_ALERT_UNKNOWN_CA``."""
-    found = _REASON.search(text)
+    match = _REASON.search(text)
     # Newer versions have renamed their oldest alert.
-    return found[1].strip().upper().replace("SSL/TLS", "SSLV3").replace(" ", "_") if found else ""
+    return match[1].strip().upper().replace("SSL/TLS", "SSLV3").replace(" ", "_") if match else ""
 
 
 _IN_TURN: Final[tuple[Callable[[EndedTransfer], Fault | None], ...]] = (

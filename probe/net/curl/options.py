@@ -93,8 +93,8 @@ def among(easy: Any, to: Endpoint, addresses: Sequence[str]) -> None:
     easy.setopt(pycurl.RESOLVE, [f"+{_bracketed(to.host)}:{to.port}:{','.join(addresses)}"])
 
 
-def through(easy: Any, proxy: Proxy, told: str, address: str, authorities: str) -> None:
-    """Connect through *proxy* at *address*, which is asked to connect to *told*."""
+def through(easy: Any, proxy: Proxy, text: str, address: str, authorities: str) -> None:
+    """Connect through *proxy* at *address*, which is asked to connect to *text*."""
     to = proxy.endpoint
     shown = _bracketed(to.host if proxy.scheme == "https" else address)
     easy.setopt(pycurl.PROXY, f"{_SCHEMES[proxy.scheme]}://{shown}:{to.port}")
@@ -106,7 +106,7 @@ def through(easy: Any, proxy: Proxy, told: str, address: str, authorities: str) 
         easy.setopt(pycurl.PROXYPASSWORD, proxy.password)
     if proxy.scheme == "https":
         easy.setopt(pycurl.PROXY_CAINFO, authorities)
-    easy.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(told)}:"])
+    easy.setopt(pycurl.CONNECT_TO, [f"::{_bracketed(text)}:"])
 
 
 def _url(to: Endpoint, target: str) -> str:

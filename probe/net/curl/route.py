@@ -75,7 +75,7 @@ async def told(net: "Net", proxy: Proxy, target: Endpoint, spent: Spent, limit: 
         return target.host
     addresses = await net.addresses(target, spent, limit)
     # There is no race through a proxy, and many do not support IPv6.
-    return next((one for one in addresses if ":" not in one), addresses[0])
+    return next((address for address in addresses if ":" not in address), addresses[0])
 
 
 def _number(host: str) -> str:

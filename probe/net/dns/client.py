@@ -91,8 +91,8 @@ class _Line:
         while id_ in self.waiting:
             id_ = (id_ + 1) % _IDS
         self.count += 1
-        one = self.waiting[id_] = _Question(self._net, self, id_, asked, limit)
-        return one
+        question = self.waiting[id_] = _Question(self._net, self, id_, asked, limit)
+        return question
 
     def send(self, message: bytes) -> None:
         try:
@@ -115,8 +115,8 @@ class _Line:
             self._take(message)
 
     def close(self) -> None:
-        for one in self.waiting.values():
-            one.future.cancel()
+        for question in self.waiting.values():
+            question.future.cancel()
         if self._sock.fileno() >= 0:
             self._net.forget(self._sock.fileno())
             drop(self._sock)
@@ -124,15 +124,15 @@ class _Line:
     def _take(self, message: bytes) -> None:
         if len(message) < HEADER_BYTES:
             return
-        one = self.waiting.get(message[0] << 8 | message[1])
-        if one is not None and answers(message, one.asked) and not one.future.done():
-            one.future.set_result(message)
+        question = self.waiting.get(message[0] << 8 | message[1])
+        if question is not None and answers(message, question.asked) and not question.future.done():
+            question.future.set_result(message)
 
     def _fail(self, error: OSError) -> None:
         """Report the socket's error to all pending questions."""
-        for one in self.waiting.values():
-            if not one.future.done():
-                one.future.set_exception(_words(error, self.peer))
+        for question in self.waiting.values():
+            if not question.future.done():
+                question.future.set_exception(_words(error, self.peer))
 
 
 def _words(error: OSError, peer: str) -> Exception:
@@ -158,13 +158,13 @@ class Questions:
         Raises TargetError if there is none, ProbeError for errors of this machine.
         """
         line = self._line(server)
-        one = line.ask(asked, limit)
+        question = line.ask(asked, limit)
         try:
-            one.send()
-            return await one.future
+            question.send()
+            return await question.future
         finally:
-            self._net.deadlines.remove(one)
-            del line.waiting[one.id]
+            self._net.deadlines.remove(question)
+            del line.waiting[question.id]
 
     def _line(self, server: Server) -> _Line:
         line = self._lines.pop(server, None)

@@ -52,16 +52,16 @@ class Echoes:
 
         Raises TargetError if *to* has no address, ProbeError if nothing can be sent from here.
         """
-        told: TargetError | None = None
+        target_error: TargetError | None = None
         for found in await self._net.addresses(to, spent, limit):
             spent.address = address = _unmapped(found)
             pinging = _Pinging(self._line(address), address, limit, count, padding)
             try:
                 return await pinging.run()
             except TargetError as error:
-                told = told or error
-        assert told is not None  # noqa: S101 - there is an address, or `addresses` raises
-        raise told
+                target_error = target_error or error
+        assert target_error is not None  # noqa: S101 - there is an address, or `addresses` raises
+        raise target_error
 
     def _line(self, address: str) -> EchoLine:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET

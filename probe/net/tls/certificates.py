@@ -76,22 +76,23 @@ def clean(text: str) -> str:
 
 
 def _expired(case: Case) -> str:
-    one = next((one for one in case.chain if one.ends < case.now), None)
-    if one is None:
+    certificate = next((one for one in case.chain if one.ends < case.now), None)
+    if certificate is None:
         return "certificate of its authority has expired"
-    return f"{_whose(one, case)} expired {_ago(case.now - one.ends)}"
+    return f"{_whose(certificate, case)} expired {_ago(case.now - certificate.ends)}"
 
 
 def _too_early(case: Case) -> str:
-    one = next((one for one in case.chain if one.starts > case.now), None)
-    if one is None:
+    certificate = next((one for one in case.chain if one.starts > case.now), None)
+    if certificate is None:
         return "certificate of its authority is not valid yet"
-    form = "%Y-%m-%d" if one.starts - case.now >= _DAY_S else "%Y-%m-%d %H:%M UTC"
-    return f"{_whose(one, case)} is not valid before {datetime.fromtimestamp(one.starts, UTC):{form}}"
+    form = "%Y-%m-%d" if certificate.starts - case.now >= _DAY_S else "%Y-%m-%d %H:%M UTC"
+    starts = datetime.fromtimestamp(certificate.starts, UTC)
+    return f"{_whose(certificate, case)} is not valid before {starts:{form}}"
 
 
-def _whose(one: Certificate, case: Case) -> str:
-    return "certificate" if one is case.leaf else f"certificate of its issuer {one.subject}"
+def _whose(certificate: Certificate, case: Case) -> str:
+    return "certificate" if certificate is case.leaf else f"certificate of its issuer {certificate.subject}"
 
 
 def _ago(seconds: float) -> str:
@@ -125,7 +126,7 @@ def _last(case: Case) -> Certificate:
     """The end of the chain that starts at the leaf; other certificates are ignored."""
     last, left = case.leaf, list(case.chain[1:])
     while left and last.issuer != last.subject:
-        issuer = next((one for one in left if one.subject == last.issuer), None)
+        issuer = next((certificate for certificate in left if certificate.subject == last.issuer), None)
         if issuer is None:
             break
         left.remove(issuer)

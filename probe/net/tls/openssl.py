@@ -280,8 +280,8 @@ def _plain(error: ssl.SSLError) -> str:
     """OpenSSL's own text, for errors that Python does not name."""
     if error.reason:
         return error.reason.replace("_", " ").lower()
-    said = re.sub(r"^\[[^\]]*\] *| *\([^()]*\.c:\d+\)$", "", str(error.strerror or ""))
-    return said or "unknown reason"
+    text = re.sub(r"^\[[^\]]*\] *| *\([^()]*\.c:\d+\)$", "", str(error.strerror or ""))
+    return text or "unknown reason"
 
 
 def ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
@@ -305,6 +305,6 @@ def _verified(sock: ssl.SSLSocket) -> list[Any]:
 def _left_s(chain: list[Any]) -> float:
     """Seconds until the first certificate of a verified chain expires; 0 if unknown."""
     try:
-        return min(one.ends for one in certificates.read(chain)) - time.time()
+        return min(certificate.ends for certificate in certificates.read(chain)) - time.time()
     except ValueError:
         return 0.0

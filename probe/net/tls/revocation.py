@@ -53,13 +53,15 @@ async def verdict(net: "Net", leaf_der: bytes, issuer_der: bytes, limit: Limit) 
         return None
     question = quote(base64.b64encode(asked.public_bytes(Encoding.DER)), safe="")
     for url in responders:
-        found = _of_responder(await _fetch(net, f"{url.rstrip('/')}/{question}", limit), leaf, issuer)
-        if found is not None:
-            return found
+        revocation_verdict = _of_responder(
+            await _fetch(net, f"{url.rstrip('/')}/{question}", limit), leaf, issuer
+        )
+        if revocation_verdict is not None:
+            return revocation_verdict
     for url in lists:
-        found = _of_list(await _fetch(net, url, limit), leaf, issuer)
-        if found is not None:
-            return found
+        revocation_verdict = _of_list(await _fetch(net, url, limit), leaf, issuer)
+        if revocation_verdict is not None:
+            return revocation_verdict
     return None
 
 
@@ -77,50 +79,50 @@ async def _fetch(net: "Net", url: str, limit: Limit) -> bytes:
 
 def _of_responder(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> RevocationVerdict | None:
     try:
-        said = ocsp.load_der_ocsp_response(raw)
-        if not _is_answer(said, leaf, issuer):
+        response = ocsp.load_der_ocsp_response(raw)
+        if not _is_answer(response, leaf, issuer):
             return None
-        until = _until(said.this_update_utc, said.next_update_utc)
-        _prove(said, _responder(said, issuer))
+        until = _until(response.this_update_utc, response.next_update_utc)
+        _prove(response, _responder(response, issuer))
     except _BAD:
         return None
-    return None if until is None else RevocationVerdict(_words(said.revocation_time_utc), until)
+    return None if until is None else RevocationVerdict(_words(response.revocation_time_utc), until)
 
 
-def _is_answer(said: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Certificate) -> bool:
+def _is_answer(response: ocsp.OCSPResponse, leaf: x509.Certificate, issuer: x509.Certificate) -> bool:
     """Whether it is a response about this certificate of this authority."""
     return (
-        said.response_status is ocsp.OCSPResponseStatus.SUCCESSFUL
-        and said.serial_number == leaf.serial_number
-        and said.certificate_status is not ocsp.OCSPCertStatus.UNKNOWN
-        and isinstance(said.hash_algorithm, SHA1)
-        and said.issuer_key_hash == x509.SubjectKeyIdentifier.from_public_key(issuer.public_key()).digest
+        response.response_status is ocsp.OCSPResponseStatus.SUCCESSFUL
+        and response.serial_number == leaf.serial_number
+        and response.certificate_status is not ocsp.OCSPCertStatus.UNKNOWN
+        and isinstance(response.hash_algorithm, SHA1)
+        and response.issuer_key_hash == x509.SubjectKeyIdentifier.from_public_key(issuer.public_key()).digest
     )
 
 
-def _prove(said: ocsp.OCSPResponse, by: x509.Certificate) -> None:
+def _prove(response: ocsp.OCSPResponse, by: x509.Certificate) -> None:
     """Raise ValueError or InvalidSignature unless *by* signed it."""
-    key, digest = by.public_key(), said.signature_hash_algorithm
+    key, digest = by.public_key(), response.signature_hash_algorithm
     if isinstance(key, rsa.RSAPublicKey) and digest is not None:
-        key.verify(said.signature, said.tbs_response_bytes, padding.PKCS1v15(), digest)
+        key.verify(response.signature, response.tbs_response_bytes, padding.PKCS1v15(), digest)
     elif isinstance(key, ec.EllipticCurvePublicKey) and digest is not None:
-        key.verify(said.signature, said.tbs_response_bytes, ec.ECDSA(digest))
+        key.verify(response.signature, response.tbs_response_bytes, ec.ECDSA(digest))
     else:
         raise ValueError("a key of another kind")
 
 
-def _responder(said: ocsp.OCSPResponse, issuer: x509.Certificate) -> x509.Certificate:
+def _responder(response: ocsp.OCSPResponse, issuer: x509.Certificate) -> x509.Certificate:
     """The signer: the authority, or a delegate of it. Raises ValueError for an invalid delegate."""
-    for one in said.certificates:
-        if one == issuer:
+    for certificate in response.certificates:
+        if certificate == issuer:
             continue
-        one.verify_directly_issued_by(issuer)
-        usages = one.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        certificate.verify_directly_issued_by(issuer)
+        usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
         if ExtendedKeyUsageOID.OCSP_SIGNING not in usages:
             raise ValueError("not allowed to answer")
-        if not one.not_valid_before_utc <= datetime.now(UTC) <= one.not_valid_after_utc:
+        if not certificate.not_valid_before_utc <= datetime.now(UTC) <= certificate.not_valid_after_utc:
             raise ValueError("not valid now")
-        return one
+        return certificate
     return issuer
 
 
@@ -136,12 +138,12 @@ def _of_list(raw: bytes, leaf: x509.Certificate, issuer: x509.Certificate) -> Re
         if not listed.is_signature_valid(key):
             return None
         until = _until(listed.last_update_utc, listed.next_update_utc)
-        one = listed.get_revoked_certificate_by_serial_number(leaf.serial_number)
+        certificate = listed.get_revoked_certificate_by_serial_number(leaf.serial_number)
     except _BAD:
         return None
     if until is None:
         return None
-    return RevocationVerdict(_words(None if one is None else one.revocation_date_utc), until)
+    return RevocationVerdict(_words(None if certificate is None else certificate.revocation_date_utc), until)
 
 
 def _until(since: datetime, until: datetime | None) -> float | None:

@@ -64,14 +64,16 @@ def event_of(abi: Any, named: str) -> AbiEvent:
     name = wanted.name if wanted else named.strip()
     # Other entries need not be valid.
     entries = [entry for entry in _entries(abi) if _is_event(entry) and entry.get("name") == name]
-    found = [event for event in map(_event, entries) if wanted is None or event.signature == wanted.signature]
-    if not found:
+    events = [
+        event for event in map(_event, entries) if wanted is None or event.signature == wanted.signature
+    ]
+    if not events:
         msg = f"there is no event {named.strip()[:128]} in the abi"
         raise ValueError(msg)
-    if len({event.signature for event in found}) > 1:
-        msg = f"there are several events {name}: say which by {found[0].signature[:256]}"
+    if len({event.signature for event in events}) > 1:
+        msg = f"there are several events {name}: say which by {events[0].signature[:256]}"
         raise ValueError(msg)
-    return found[0]
+    return events[0]
 
 
 def others(abi: Any, event: AbiEvent) -> list[str]:
@@ -96,7 +98,7 @@ def _entries(abi: Any) -> Sequence[Mapping[str, Any]]:
         except orjson.JSONDecodeError:
             raise ValueError("the abi is no JSON") from None
     entries = [abi] if isinstance(abi, Mapping) else abi
-    if not isinstance(entries, list) or not all(isinstance(one, Mapping) for one in entries):
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise ValueError("the abi must be an array of entries, or one entry")
     if len(entries) > _MOST_ENTRIES:
         msg = f"the abi has more than {_MOST_ENTRIES} entries"
@@ -134,11 +136,11 @@ def _type(text: str) -> tuple[str, str]:
     """``uint[3]`` -> ``uint256``, ``[3]``. Raises ValueError for an invalid type."""
     base, bracket, rest = text.strip().partition("[")
     arrays = bracket + rest
-    found = _TYPE.fullmatch(base)
-    if found is None or not _ARRAYS.fullmatch(arrays):
+    match = _TYPE.fullmatch(base)
+    if match is None or not _ARRAYS.fullmatch(arrays):
         msg = f"no type: {text.strip()[:64]!r}"
         raise ValueError(msg)
-    number, size, length = found.groups()
+    number, size, length = match.groups()
     if number:
         bits = int(size or 256)
         if not 8 <= bits <= 256 or bits % 8:

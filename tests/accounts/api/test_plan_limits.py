@@ -45,7 +45,7 @@ async def test_a_monitor_above_the_limit_is_refused_until_another_goes(few: Api)
     made = [await few.post(MONITORS, TCP) for _ in range(4)]
     first = made[0].json["id"]
 
-    assert [one.status for one in made] == [201, 201, 201, 409]
+    assert [answer.status for answer in made] == [201, 201, 201, 409]
     assert made[3].json["message"] == MONITORS_409
     assert await counted(few) == 3
     assert (await few.delete(f"{MONITORS}/{first}")).status == 204
@@ -60,8 +60,8 @@ async def test_many_at_once_do_not_pass_the_limit_between_them(few: Api) -> None
 
     answers = await asyncio.gather(*(api.post(MONITORS, TCP) for api in (few, other) for _ in range(8)))
 
-    assert Counter(one.status for one in answers[:8]) == {201: 3, 409: 5}
-    assert Counter(one.status for one in answers[8:]) == {201: 3, 409: 5}
+    assert Counter(answer.status for answer in answers[:8]) == {201: 3, 409: 5}
+    assert Counter(answer.status for answer in answers[8:]) == {201: 3, 409: 5}
     assert await counted(few) == 3
 
 
@@ -84,7 +84,7 @@ async def test_files_and_requests_at_once_do_not_pass_it_either(few: Api) -> Non
         few.post("/v1/apply", applied("a", "b")), *(few.post(MONITORS, TCP) for _ in range(4))
     )
 
-    assert {one.status for one in answers} <= {200, 201, 409}
+    assert {answer.status for answer in answers} <= {200, 201, 409}
     assert await counted(few) in (2, 3)
 
 
@@ -100,11 +100,11 @@ async def test_bulk_deletion_is_counted(few: Api) -> None:
 
 async def test_alert_channels_have_a_limit_that_holds_at_once_and_for_files(few: Api) -> None:
     answers = await asyncio.gather(*(few.post(CHANNELS, HOOK) for _ in range(6)))
-    refused = [one for one in answers if one.status != 201]
+    refused = [answer for answer in answers if answer.status != 201]
     by_files = await few.post("/v1/apply", {"channels": [{**HOOK, "name": "Another"}]})
 
-    assert {one.json["message"] for one in refused} == {CHANNELS_409}
-    assert [one.status for one in refused] == [409] * 4
+    assert {answer.json["message"] for answer in refused} == {CHANNELS_409}
+    assert [answer.status for answer in refused] == [409] * 4
     assert by_files.status == 409
     assert by_files.json["message"] == f"{CHANNELS_409}; these files would make 3"
 

@@ -144,7 +144,7 @@ async def test_the_last_admin_is_neither_removed_nor_demoted(api: Api) -> None:
 async def test_of_admins_who_remove_each_other_at_the_same_time_one_stays(api: Api, body: Any) -> None:
     names = [me(api)] + [(await invite(api, email=f"{n}@example.com", role="admin"))["id"] for n in range(3)]
     method = "PUT" if body else "DELETE"
-    clients = [api] + [await token_of(api, one, "admin") for one in names[1:]]
+    clients = [api] + [await token_of(api, name, "admin") for name in names[1:]]
 
     async with asyncio.timeout(30):
         answers = await asyncio.gather(

@@ -99,10 +99,10 @@ async def test_it_may_end_by_itself(db: Db, made: FirstStart, database_url: str)
 async def test_what_cannot_be_is_refused_and_makes_nothing(
     db: Db, made: FirstStart, database_url: str, arguments: tuple[str, ...]
 ) -> None:
-    status, out, said = await tocsin(database_url, *arguments)
+    status, out, text = await tocsin(database_url, *arguments)
 
     assert (status, out) == (2, "")
-    assert "Traceback" not in said
+    assert "Traceback" not in text
     assert await deeds(db) == []
 
 
@@ -128,26 +128,26 @@ async def test_a_token_is_made_for_the_team_that_is_named(
 ) -> None:
     _, first, _ = await tocsin(database_url, "team", "create", "Operations", "--plan", "pro")
     _, out, _ = await tocsin(database_url, *CREATE, "read-only", "--team", "Operations")
-    status, _, said = await tocsin(database_url, *CREATE, "read-only", "--team", "Nobody")
+    status, _, text = await tocsin(database_url, *CREATE, "read-only", "--team", "Nobody")
 
     assert (await found(db, out)).team_id == (await found(db, first)).team_id
-    assert (status, said.strip()) == (1, "tocsin: there is no team called Nobody")
+    assert (status, text.strip()) == (1, "tocsin: there is no team called Nobody")
 
 
 async def test_before_the_first_start_there_is_no_team_to_make_a_token_for(database_url: str) -> None:
-    status, out, said = await tocsin(database_url, *CREATE, "admin")
+    status, out, text = await tocsin(database_url, *CREATE, "admin")
 
     assert (status, out) == (1, "")
-    assert "start a collector first" in said
+    assert "start a collector first" in text
 
 
 async def test_a_password_comes_from_stdin(db: Db, made: FirstStart, database_url: str) -> None:
-    status, out, said = await tocsin(
+    status, out, text = await tocsin(
         database_url, "user", "passwd", "Admin@example.com", stdin="a long password\n"
     )
 
     assert status == 0
-    assert "a long password" not in out + said
+    assert "a long password" not in out + text
     async with db.connection() as tx:
         kept = await users.password(tx, made.team_id, made.user_id)
     assert kept is not None
@@ -179,9 +179,9 @@ async def test_a_set_up_link_is_printed_while_there_is_no_password_and_ends_the_
     assert linked.user_id == made.user_id
 
     await users_service.set_password(db, "admin@example.com", None, "a long password")
-    status, out, said = await tocsin(database_url, "user", "setup-link")
+    status, out, text = await tocsin(database_url, "user", "setup-link")
     assert (status, out) == (1, "")
-    assert "admin@example.com has a password" in said
+    assert "admin@example.com has a password" in text
 
 
 async def test_two_factor_authentication_is_turned_off_for_who_lost_it(
@@ -198,20 +198,20 @@ async def test_two_factor_authentication_is_turned_off_for_who_lost_it(
     assert not await two_factor.is_on(db, made.team_id, made.user_id)
     assert await deeds(db) == [(made.team_id, "operator", "disable-two-factor", "user")]
 
-    status, _, said = await tocsin(database_url, *off)
-    assert (status, said) == (1, "tocsin: admin@example.com signs in without a second factor\n")
-    status, _, said = await tocsin(database_url, "user", "two-factor-off")
-    assert (status, "EMAIL: is required" in said) == (2, True)
+    status, _, text = await tocsin(database_url, *off)
+    assert (status, text) == (1, "tocsin: admin@example.com signs in without a second factor\n")
+    status, _, text = await tocsin(database_url, "user", "two-factor-off")
+    assert (status, "EMAIL: is required" in text) == (2, True)
 
 
 async def test_too_short_a_password_and_nobody_are_refused(made: FirstStart, database_url: str) -> None:
-    status, _, said = await tocsin(database_url, "user", "passwd", "admin@example.com", stdin="short\n")
-    assert (status, "must be 10 to 1024" in said) == (2, True)
+    status, _, text = await tocsin(database_url, "user", "passwd", "admin@example.com", stdin="short\n")
+    assert (status, "must be 10 to 1024" in text) == (2, True)
 
-    status, _, said = await tocsin(
+    status, _, text = await tocsin(
         database_url, "user", "passwd", "no@example.com", stdin="a long password\n"
     )
-    assert (status, said.strip()) == (1, "tocsin: no user has the address no@example.com")
+    assert (status, text.strip()) == (1, "tocsin: no user has the address no@example.com")
 
 
 async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
@@ -222,8 +222,8 @@ async def test_where_two_teams_have_somebody_of_that_name_one_is_asked_for(
     )
 
     passwd = ("user", "passwd", "admin@example.com", "--generate")
-    status, _, said = await tocsin(database_url, *passwd)
-    assert (status, "several users have" in said) == (1, True)
+    status, _, text = await tocsin(database_url, *passwd)
+    assert (status, "several users have" in text) == (1, True)
     assert (await tocsin(database_url, *passwd, "--team", "Other"))[0] == 0
 
 
@@ -232,11 +232,11 @@ async def test_a_team_of_a_name_in_use_is_made_only_when_that_is_meant(
 ) -> None:
     create = ("team", "create", "Operations", "--plan", "pro")
     _, first, warned = await tocsin(database_url, *create, "--allow-private-targets", "true")
-    status, out, said = await tocsin(database_url, *create)
+    status, out, text = await tocsin(database_url, *create)
     _, second, quiet = await tocsin(database_url, *create, "--again", "--allow-private-targets", "false")
 
     assert (status, out) == (1, "")
-    assert "There is a team called Operations already; --again makes another one" in said
+    assert "There is a team called Operations already; --again makes another one" in text
     assert (await found(db, first)).team_id != (await found(db, second)).team_id
     assert "TOCSIN_ALLOW_PRIVATE_TARGETS=false on every collector and probe" in warned
     assert "ALLOW_PRIVATE" not in quiet

@@ -32,10 +32,10 @@ LINK = re.compile(rf"{re.escape(PUBLIC_URL)}(/\w+/[\w-]{{43}})")
 async def invited(console: Console, role: str = "viewer") -> tuple[str, str]:
     """The address of somebody invited, and the path of their link."""
     who = Actor(console.api.team_id, None, "Admin")
-    told = await users.invite(
+    details = await users.invite(
         console.api.context.db, who, {"email": "new@example.com", "role": role}, console.api.clock()
     )
-    return told.user.email, f"/invitations/{told.secret}"
+    return details.user.email, f"/invitations/{details.secret}"
 
 
 async def test_an_invitation_sets_a_password_once_and_signs_in(console: Console) -> None:
@@ -92,7 +92,7 @@ async def test_two_who_take_one_link_at_once_do_not_both_get_in(console: Console
 
     answers = await asyncio.gather(*(console.post(f"/reset/{secret}", NEW) for _ in range(4)))
 
-    assert sorted(one.status for one in answers) == [200, 404, 404, 404]
+    assert sorted(page.status for page in answers) == [200, 404, 404, 404]
 
 
 async def test_an_admin_makes_a_link_for_a_new_password_that_ends_all_sessions(console: Console) -> None:
@@ -190,13 +190,13 @@ async def test_an_invitation_ends_with_the_address_and_whoever_changes_that_hear
     console: Console,
 ) -> None:
     who, db = Actor(console.api.team_id, None, "Admin"), console.api.context.db
-    told = await users.invite(db, who, {"email": "typo@example.com"}, console.api.clock())
+    details = await users.invite(db, who, {"email": "typo@example.com"}, console.api.clock())
 
-    changed = await users.update(db, who, told.user.id, {"email": "right@example.com"})
+    changed = await users.update(db, who, details.user.id, {"email": "right@example.com"})
 
     assert "send it again" in changed.warnings[0]
-    assert (await console.get(f"/invitations/{told.secret}")).status == 404
-    again = await users.invite_again(db, who, told.user.id, console.api.clock())
+    assert (await console.get(f"/invitations/{details.secret}")).status == 404
+    again = await users.invite_again(db, who, details.user.id, console.api.clock())
     assert (await console.get(f"/invitations/{again.secret}")).status == 200
 
 
@@ -260,7 +260,9 @@ async def test_who_asks_in_another_s_name_ends_no_link_that_is_on_its_way(consol
     user, db = await console.person("viewer", "known@example.com"), console.api.context.db
     secrets = []
     for _ in range(6):
-        secrets += [one.secret for one in await password_links.ask(db, user.email, console.api.clock())]
+        secrets += [
+            recipient.secret for recipient in await password_links.ask(db, user.email, console.api.clock())
+        ]
         console.api.clock.ahead += ASKED_EVERY
 
     assert len(secrets) == 6
@@ -343,7 +345,7 @@ async def test_invitations_of_older_teams_keep_nobody_out_of_their_own(console: 
     assert (await console.sign_in(owner)).path == "/"
 
     asked = await password_links.ask(console.api.context.db, email, now)
-    assert {one.user.team_id for one in asked} == set(teams_of[5:])
+    assert {recipient.user.team_id for recipient in asked} == set(teams_of[5:])
 
 
 async def test_an_invitation_is_mailed_and_shown_to_the_admin_too(console: Console) -> None:
@@ -403,7 +405,7 @@ async def test_tries_are_limited_by_address_alike_for_known_and_unknown_accounts
         for email in (known.email, "nobody@example.com")
     ]
 
-    statuses = [one.status for one in answers]
+    statuses = [page.status for page in answers]
     assert statuses[:18] == [403] * 18
     assert statuses[-1] == 429
     assert int(answers[-1].headers["Retry-After"]) >= 1

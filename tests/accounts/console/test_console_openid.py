@@ -82,7 +82,7 @@ async def test_an_address_in_other_letters_is_the_same(console: Console, idp: Id
 @pytest.mark.oldest
 async def test_an_invitation_is_taken_up_by_coming_in(console: Console, idp: Idp) -> None:
     admin = await console.person("admin")
-    told = await users.invite(
+    details = await users.invite(
         console.api.context.db,
         Actor(admin.team_id, None, "Admin"),
         {"email": idp.email, "role": "viewer"},
@@ -91,8 +91,8 @@ async def test_an_invitation_is_taken_up_by_coming_in(console: Console, idp: Idp
 
     assert (await sign_in(console, idp)).path == "/"
 
-    assert (await users.one(console.api.context.db, admin.team_id, told.user.id)).invited_until is None
-    assert (await console.get(f"/invitations/{told.secret}")).status == 404
+    assert (await users.one(console.api.context.db, admin.team_id, details.user.id)).invited_until is None
+    assert (await console.get(f"/invitations/{details.secret}")).status == 404
 
 
 async def test_an_invitation_that_is_over_lets_nobody_in(console: Console, idp: Idp) -> None:

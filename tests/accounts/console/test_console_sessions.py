@@ -111,10 +111,10 @@ async def test_a_token_signs_in_and_the_session_ends_with_it(console: Console) -
     assert (await console.post("/sign-in", {"token": writer.token})).path == "/"
     assert (await console.get("/settings/tokens")).status == 403
 
-    found = await tokens.find(console.api.context.db, str(writer.token), console.api.clock())
-    assert found is not None
+    token = await tokens.find(console.api.context.db, str(writer.token), console.api.clock())
+    assert token is not None
     async with console.api.context.db.transaction() as tx:
-        await tx.execute("UPDATE tokens SET revoked_at = now() WHERE id = $1", found.id)
+        await tx.execute("UPDATE tokens SET revoked_at = now() WHERE id = $1", token.id)
     assert (await console.get("/")).path == "/sign-in"
 
 

@@ -274,6 +274,6 @@ async def test_the_limits_of_the_plan_are_shown_and_told_where_they_stop_somebod
     ]
 
     assert "600 streams of events, 10,000 mails an hour" in shown.words
-    assert [one.status for one in refused] == [409, 409]
+    assert [page.status for page in refused] == [409, 409]
     assert "allows 0 monitors at most" in refused[0].words
     assert "allows 0 alert channels at most" in refused[1].words

@@ -25,9 +25,9 @@ class App:
     """An authenticator app that has scanned the page's code."""
 
     def __init__(self, console: Console, page: Page) -> None:
-        found = re.search(r"secret=([A-Z2-7]+)", unescape(page.text))
-        assert found is not None
-        self.secret = base64.b32decode(found[1])
+        match = re.search(r"secret=([A-Z2-7]+)", unescape(page.text))
+        assert match is not None
+        self.secret = base64.b32decode(match[1])
         self._console = console
 
     def code(self, ahead: timedelta = timedelta()) -> str:
@@ -53,9 +53,9 @@ async def first_step(console: Console, user: User, after: str = "/") -> str:
     """The ticket that a right password gets."""
     page = await console.post("/sign-in", {"email": user.email, "password": PASSWORD, "next": after})
     assert page.path == "/sign-in"
-    found = _TICKET.search(page.text)
-    assert found is not None, page.words
-    return found[1]
+    match = _TICKET.search(page.text)
+    assert match is not None, page.words
+    return match[1]
 
 
 async def actions(console: Console) -> list[str]:
@@ -179,10 +179,10 @@ async def test_a_reset_link_does_not_go_around_it(console: Console) -> None:
         page = await other.post(
             f"/reset/{secret}", {"password": "another long password", "again": "another long password"}
         )
-        found = _TICKET.search(page.text)
-        assert found is not None
+        match = _TICKET.search(page.text)
+        assert match is not None
         assert "tocsin_session" not in other.cookies
-        page = await other.post("/sign-in/code", {"ticket": found[1], "code": app.next_code()})
+        page = await other.post("/sign-in/code", {"ticket": match[1], "code": app.next_code()})
         assert page.path == "/"
 
 

@@ -28,9 +28,9 @@ async def test_a_new_database_gets_a_team_an_admin_and_a_token(db: Db) -> None:
 
     assert made is not None
     assert checksum_ok(made.token)
-    found = await tokens.find(db, made.token, NOW)
-    assert found is not None
-    assert (found.team_id, found.user_id, found.permission) == (made.team_id, made.user_id, Permission.ADMIN)
+    token = await tokens.find(db, made.token, NOW)
+    assert token is not None
+    assert (token.team_id, token.user_id, token.permission) == (made.team_id, made.user_id, Permission.ADMIN)
     async with db.connection() as tx:
         person = await teams.person(tx, made.team_id, made.user_id)
     assert person is not None
@@ -50,7 +50,7 @@ async def test_collectors_that_start_together_make_one_team(db: Db) -> None:
     async with asyncio.timeout(30):
         made = await asyncio.gather(*[start(db) for _ in range(6)])
 
-    assert len([one for one in made if one]) == 1
+    assert len([first_start for first_start in made if first_start]) == 1
 
 
 @pytest.mark.parametrize("token", [new_token(), "sixteen letters!", "s" * 512])

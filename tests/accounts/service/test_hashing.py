@@ -33,12 +33,12 @@ async def test_who_asks_for_very_many_is_refused_and_holds_up_nobody_else() -> N
 
     await password_hashes.stored("another's password", "another")
 
-    waiting = [one for one in flood if not one.done()]
+    waiting = [task for task in flood if not task.done()]
     assert len(waiting) > 15
-    refused = [one for one in flood if one.done() and isinstance(one.exception(), Limited)]
+    refused = [task for task in flood if task.done() and isinstance(task.exception(), Limited)]
     assert len(refused) > 30
-    for one in waiting:
-        one.cancel()
+    for task in waiting:
+        task.cancel()
     await asyncio.gather(*flood, return_exceptions=True)
 
 

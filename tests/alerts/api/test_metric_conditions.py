@@ -34,7 +34,7 @@ async def test_what_holds_for_long_enough_takes_it_down_until_it_ends(metrics: M
     statuses = [await bring(metrics, id_, value) for value in (1, 5, 6, 7, 8, 4)]
 
     assert statuses == ["up", "up", "up", "down", "down", "up"]
-    errors = {one["error"] for one in await metrics.results(id_)}
+    errors = {result["error"] for result in await metrics.results(id_)}
     assert errors == {None, 'load{host="a"} is above 4 for 120 s'}
 
 

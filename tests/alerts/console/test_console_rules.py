@@ -294,8 +294,8 @@ async def test_a_rule_is_a_sentence_in_the_list_and_in_its_form(console: Console
         f"{HERE}/preview", {"name": "Slow", "conditions.latencyThresholdMs": "800", "channels": ["", mail]}
     )
 
-    said = "When shop is down for 3 checks , notify Ops , then after 15 min <img"
-    assert said in page.words
+    text = "When shop is down for 3 checks , notify Ops , then after 15 min <img"
+    assert text in page.words
     assert "When shop is down for 3 checks , notify Ops (email) , then after 15 min <img" in form.words
     assert "When any monitor is slower than 800 ms , notify Ops (email)" in preview.words
     assert "<img" not in page.text + form.text

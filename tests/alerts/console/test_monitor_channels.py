@@ -73,7 +73,7 @@ async def test_a_form_without_the_field_leaves_the_channels_alone(console: Conso
 
     await console.post(f"/monitors/{shop}/edit", {**FIELDS, "name": "renamed"})
 
-    assert [one["monitors"] for one in await rules(console)] == [[shop]]
+    assert [rule["monitors"] for rule in await rules(console)] == [[shop]]
 
 
 async def test_a_rule_with_conditions_of_its_own_is_left_alone(console: Console) -> None:

@@ -16,8 +16,8 @@ LOW = NotifiedCrossing("low_tvl", EPOCH + SECOND, value=1, threshold=2, message=
 PAID = NotifiedCrossing("event", EPOCH + 2 * SECOND, single=True, message="Paid")
 
 
-def facts(*found: NotifiedCrossing, down: bool = False, fails: int = 0) -> RuleFacts:
-    return RuleFacts(down, 3, "majority", [LocationChecks(fails)], crossings=found)
+def facts(*crossings: NotifiedCrossing, down: bool = False, fails: int = 0) -> RuleFacts:
+    return RuleFacts(down, 3, "majority", [LocationChecks(fails)], crossings=crossings)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_what_a_rule_fires_for(conditions: Conditions, known: RuleFacts, reason:
 
 
 def test_a_reason_says_what_was_measured_and_all_that_is_crossed() -> None:
-    found = fires(Conditions(), facts(HIGH, LOW))
-    assert found is not None
-    assert (found.value, found.threshold, found.told_at) == (1, 2, LOW.told_at)
-    assert found.message == "low_tvl: little is locked; high_gas: gas costs 251.3 gwei"
-    assert of_web3(found.key)
+    reason = fires(Conditions(), facts(HIGH, LOW))
+    assert reason is not None
+    assert (reason.value, reason.threshold, reason.told_at) == (1, 2, LOW.told_at)
+    assert reason.message == "low_tvl: little is locked; high_gas: gas costs 251.3 gwei"
+    assert of_web3(reason.key)
 
 
 def test_what_is_crossed_is_said_before_what_happened_and_not_without_end() -> None:
@@ -93,8 +93,8 @@ def test_for_two_intervals_and_never_less_than_two_minutes(interval_s: int, leng
 def test_numbers_as_near_as_a_float_comes_to_them(
     data: dict[str, Any], value: float | None, limit: float | None, message: str
 ) -> None:
-    found = threshold("high_gas", data, EPOCH)
-    assert (found.value, found.threshold, found.message) == (value, limit, message)
+    crossing = threshold("high_gas", data, EPOCH)
+    assert (crossing.value, crossing.threshold, crossing.message) == (value, limit, message)
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_numbers_as_near_as_a_float_comes_to_them(
     ],
 )
 def test_what_happened_in_words(log: dict[str, Any], key: str, message: str) -> None:
-    found = single(log, EPOCH)
-    assert (found.key, found.message, found.single) == (key, message, True)
+    crossing = single(log, EPOCH)
+    assert (crossing.key, crossing.message, crossing.single) == (key, message, True)

@@ -22,8 +22,8 @@ def at(
 ) -> tuple[AlertAction, int | None]:
     """What is done so many minutes after the epoch, and when it is looked at next."""
     now = EPOCH + minutes * MINUTE
-    found = step(policy, progress, free, acknowledged=False, opened_at=None, now=now)
-    return found.action, None if found.due_at is None else round((found.due_at - EPOCH) / MINUTE)
+    next_step = step(policy, progress, free, acknowledged=False, opened_at=None, now=now)
+    return next_step.action, None if next_step.due_at is None else round((next_step.due_at - EPOCH) / MINUTE)
 
 
 @pytest.mark.parametrize(
@@ -82,17 +82,21 @@ def test_what_stopped_waits_for_what_happens(reminders: Reminders) -> None:
 
 def test_nothing_follows_an_acknowledgement() -> None:
     for progress in (EscalationProgress(), TOLD):
-        found = step(POLICY, progress, FREE, acknowledged=True, opened_at=None, now=EPOCH + 99 * MINUTE)
-        assert (found.action, found.progress, found.due_at) == (AlertAction.NOTHING, progress, None)
+        next_step = step(POLICY, progress, FREE, acknowledged=True, opened_at=None, now=EPOCH + 99 * MINUTE)
+        assert (next_step.action, next_step.progress, next_step.due_at) == (
+            AlertAction.NOTHING,
+            progress,
+            None,
+        )
 
 
 def test_a_reopening_is_told_and_starts_afresh() -> None:
     now = EPOCH + 60 * MINUTE
-    found = step(
+    next_step = step(
         STEPS, replace(TOLD, escalations=2), FREE, acknowledged=False, opened_at=EPOCH + 50 * MINUTE, now=now
     )
 
-    assert (found.action, found.progress, found.due_at) == (
+    assert (next_step.action, next_step.progress, next_step.due_at) == (
         AlertAction.NOTIFY,
         EscalationProgress(now, now),
         now + 10 * MINUTE,

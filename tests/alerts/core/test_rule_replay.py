@@ -14,7 +14,7 @@ ABOUT = MonitorParameters(failure_threshold=2, quorum="majority", interval_s=60,
 MINUTE = timedelta(minutes=1)
 
 
-def past(said: str, location: int = 1) -> list[Past]:
+def past(text: str, location: int = 1) -> list[Past]:
     """A check a minute: ``.`` good, ``x`` failed, ``s`` slow, ``?`` unknown."""
     kinds = {
         ".": (Status.UP, 5, 200),
@@ -24,7 +24,7 @@ def past(said: str, location: int = 1) -> list[Past]:
     }
     return [
         Past(location, CheckSample(EPOCH + at * MINUTE, *kinds[letter]), scheduled=True)
-        for at, letter in enumerate(said)
+        for at, letter in enumerate(text)
     ]
 
 

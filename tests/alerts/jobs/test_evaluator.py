@@ -161,7 +161,7 @@ async def test_steps_are_taken_until_somebody_acknowledges(db: Db) -> None:
     assert (await ground.sent()).count(("boss", ESCALATED)) == 1
     assert (await ground.sent()).count(("hook", ESCALATED)) == 1
     await ground.wait(10 * MINUTE)
-    assert [one["alert"]["escalation"] for one in await ground.payloads(ESCALATED)] == [1, 2]
+    assert [payload["alert"]["escalation"] for payload in await ground.payloads(ESCALATED)] == [1, 2]
     assert await ground.log("escalated") == [
         ("escalated", "Rule, step 1 of 3: boss, hook"),
         ("escalated", "Rule, step 2 of 3: boss, hook"),
@@ -273,7 +273,7 @@ async def test_a_preview_tells_what_the_rule_would_have_done(db: Db) -> None:
     async def would(**fields: Any) -> list[tuple[str, bool]]:
         found = await preview.preview(db, ground.world.team_id, fields, ground.now())
         assert found.monitors == 1
-        return [(one.spell.reason.key, one.spell.until is not None) for one in found.alerts]
+        return [(alert.spell.reason.key, alert.spell.until is not None) for alert in found.alerts]
 
     assert await would() == [("down", True)]
     assert await would(conditions={"consecutiveFailures": 2}) == [("consecutiveFailures", True)]
@@ -316,7 +316,7 @@ async def test_one_that_cannot_be_looked_at_does_not_hold_up_the_others(db: Db) 
         await submit_all(ground, sorted(ground.world.assignments))
     await ground.settle()
 
-    assert [one["monitor_id"] for one in await ground.alerts()] == [
+    assert [alert["monitor_id"] for alert in await ground.alerts()] == [
         ground.world.ids[ground.world.monitors[1]]
     ]
     assert await ground.world.value("SELECT count(*) FROM alert_marks WHERE due_at IS NULL") == 0
@@ -349,7 +349,7 @@ async def test_an_availability_is_judged_at_the_tenth_check_though_that_one_is_g
     await ground.submit(UP)
     await ground.wait(MINUTE / 4)
 
-    assert [one["reason"] for one in await ground.alerts()] == ["availability"]
+    assert [alert["reason"] for alert in await ground.alerts()] == ["availability"]
     assert (await ground.sent())[0] == ("chat", FIRED)
     assert await ground.world.value("SELECT count(*) FROM alert_marks") == 0
 
@@ -366,7 +366,9 @@ async def test_an_error_rate_is_judged_at_the_fifth_check_though_that_one_is_goo
     await ground.submit(UP)
     await ground.wait(MINUTE / 4)
 
-    assert [(one["reason"], one["value"]) for one in await ground.alerts()] == [("errorRatePercent", 20)]
+    assert [(alert["reason"], alert["value"]) for alert in await ground.alerts()] == [
+        ("errorRatePercent", 20)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -382,7 +384,7 @@ async def test_a_rule_for_a_rate_looks_at_what_was_before_it(db: Db, conditions:
     await ground.rule(channels=[await ground.channel("chat")], conditions=conditions)
     await ground.settle()
 
-    assert [one["reason"] for one in await ground.alerts()] == [next(iter(conditions))]
+    assert [alert["reason"] for alert in await ground.alerts()] == [next(iter(conditions))]
 
 
 async def test_what_could_not_be_judged_is_judged_later(db: Db) -> None:
@@ -397,5 +399,5 @@ async def test_what_could_not_be_judged_is_judged_later(db: Db) -> None:
     assert await ground.alerts() == []
     await ground.wait(MINUTE)
 
-    assert [one["status"] for one in await ground.alerts()] == ["firing"]
+    assert [alert["status"] for alert in await ground.alerts()] == ["firing"]
     assert await ground.sent() == [("chat", FIRED)]

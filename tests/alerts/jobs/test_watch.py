@@ -60,7 +60,7 @@ async def test_two_rules_of_one_monitor_are_both_waited_for(db: Db) -> None:
     watch = Watch(db)
     await watch.turn()
 
-    [one] = watch.monitors.values()
-    assert (one.slower_than_ms, one.codes) == (900, frozenset({200, 404}))
-    assert one.matters(Status.UP, 901, 0)
-    assert not one.matters(Status.UP, 900, 500)
+    [monitor] = watch.monitors.values()
+    assert (monitor.slower_than_ms, monitor.codes) == (900, frozenset({200, 404}))
+    assert monitor.matters(Status.UP, 901, 0)
+    assert not monitor.matters(Status.UP, 900, 500)

@@ -38,10 +38,10 @@ async def watched(db: Db, interval_s: int = 30) -> Alerting:
     return ground
 
 
-async def find(ground: Alerting, *found: Finding, ahead: timedelta = timedelta()) -> None:
+async def find(ground: Alerting, *findings: Finding, ahead: timedelta = timedelta()) -> None:
     """One good check that found these; a collector tells of it whose clock is *ahead* of the others'."""
     submission = ground.world.batch(UP, now=ground.now())
-    batch = replace(submission.batch, found={0: found}, state={0: b"{}"})
+    batch = replace(submission.batch, found={0: findings}, state={0: b"{}"})
     await ground.alive()
     async with writing(ground.world, now=ground.now) as writer:
         await writer.submit(replace(submission, batch=batch))
@@ -135,14 +135,14 @@ async def test_another_threshold_is_told_of_and_the_alert_is_over_when_none_is_c
     await ground.wait(SECOND)
     await cross(ground, "low_tvl", TVL)
     assert await ground.sent() == [("chat", FIRED), ("chat", FIRED)]
-    words = [one["alert"]["message"] for one in await ground.payloads(FIRED)]
+    words = [payload["alert"]["message"] for payload in await ground.payloads(FIRED)]
     assert words[1] == f"low_tvl: {TVL['message']}; high_gas: {GAS['message']}"
     await come_back(ground, "low_tvl")
     await ground.wait(MINUTE)
     assert len(await ground.sent()) == 2
 
     await come_back(ground)
-    assert [one["status"] for one in await ground.alerts()] == ["recovered"]
+    assert [alert["status"] for alert in await ground.alerts()] == ["recovered"]
     assert (await ground.sent())[2:] == [("chat", RECOVERED)]
 
 
@@ -178,8 +178,8 @@ async def test_what_happened_once_is_over_after_a_while(db: Db) -> None:
     await happen(ground)
     [payload] = await ground.payloads(FIRED)
     assert payload["alert"]["reason"] == "event"
-    said = f"event: Paid(amount: 5) in transaction {hash_of('t0')}"
-    assert payload["alert"]["message"] == said
+    text = f"event: Paid(amount: 5) in transaction {hash_of('t0')}"
+    assert payload["alert"]["message"] == text
     await ground.wait(MINUTE)
     await happen(ground, 1)
     await ground.wait(timedelta(seconds=100))
@@ -268,11 +268,11 @@ async def test_an_outage_on_top_of_it_is_told_and_so_is_what_is_left_of_it(db: D
     await cross(ground)
     await ground.submit(DOWN, DOWN, DOWN)
     await ground.settle()
-    assert [one["alert"]["reason"] for one in await ground.payloads(FIRED)] == ["high_gas", "down"]
+    assert [payload["alert"]["reason"] for payload in await ground.payloads(FIRED)] == ["high_gas", "down"]
 
     await ground.submit(UP)
     await ground.settle()
-    assert [one["alert"]["reason"] for one in await ground.payloads(FIRED)][2:] == ["high_gas"]
+    assert [payload["alert"]["reason"] for payload in await ground.payloads(FIRED)][2:] == ["high_gas"]
     await come_back(ground)
     assert [kind for _, kind in await ground.sent()] == [FIRED, FIRED, FIRED, RECOVERED]
 
@@ -287,7 +287,7 @@ async def test_what_happened_before_an_outage_does_not_outlast_it(db: Db) -> Non
     await ground.submit(UP)
     await ground.settle()
 
-    assert [one["alert"]["reason"] for one in await ground.payloads(FIRED)] == ["event", "down"]
+    assert [payload["alert"]["reason"] for payload in await ground.payloads(FIRED)] == ["event", "down"]
     assert [kind for _, kind in await ground.sent()] == [FIRED, FIRED, RECOVERED]
 
 

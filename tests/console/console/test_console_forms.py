@@ -72,17 +72,17 @@ NEEDED: dict[str, dict[str, Any]] = {
 def typed(fields: tuple[FormField, ...]) -> dict[str, list[str]]:
     """What a browser sends of the fields as they stand."""
     found: dict[str, list[str]] = {}
-    for one in fields:
-        if one.control == "group":
-            found |= typed(one.fields)
-        elif one.control == "rows":
-            found[f"{one.name}[]"] = [""]
-            for row in one.rows:
+    for field in fields:
+        if field.control == "group":
+            found |= typed(field.fields)
+        elif field.control == "rows":
+            found[f"{field.name}[]"] = [""]
+            for row in field.rows:
                 found |= typed(row)
-        elif one.control in ("switch", "checks"):
-            found[one.name] = ["", *sorted(one.checked)]
+        elif field.control in ("switch", "checks"):
+            found[field.name] = ["", *sorted(field.checked)]
         else:
-            found[one.name] = [one.value.replace("\n", "\r\n")]
+            found[field.name] = [field.value.replace("\n", "\r\n")]
     return found
 
 
@@ -106,9 +106,9 @@ def test_every_member_has_a_field_with_a_label(name: str) -> None:
 
     fields = forms.build(cls).fields
 
-    assert [one.name for one in fields] == list(members(cls))
-    assert all(one.label for one in fields)
-    assert len({one.id for one in fields}) == len(fields)
+    assert [field.name for field in fields] == list(members(cls))
+    assert all(field.label for field in fields)
+    assert len({field.id for field in fields}) == len(fields)
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -132,7 +132,7 @@ def test_faults_stand_at_the_fields_that_the_api_names() -> None:
 
     form = forms.build(KINDS["http"], values, faults, prefix="config.")
 
-    assert {one.name: one.fault for one in form.bad} == {
+    assert {field.name: field.fault for field in form.bad} == {
         "config.url": faults["url"],
         "config.auth.type": faults["auth.type"],
         "config.assertions[0].op": faults["assertions[0].op"],

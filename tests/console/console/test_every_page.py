@@ -244,15 +244,15 @@ def faults(pattern: str, path: str, page: Page, status: int) -> Iterator[str]:
         return
     kind, text = page.headers.get("Content-Type", ""), words_of(page)
     if kind.startswith(("text/html", "image/svg", "application/atom", "application/rss", "text/plain")):
-        yield from (f"{path}: {around(text, found)}" for found in _BROKEN.finditer(text))
+        yield from (f"{path}: {around(text, match)}" for match in _BROKEN.finditer(text))
     if kind.startswith(("text/html", "image/svg")) and pattern not in _FOR_PROGRAMS:
         shown = re.sub(r"<input [^>]*>", " ", page.text) if "edit" in path else page.text
         moments = _ISO.finditer(words_of(Page(page.status, page.path, shown, page.headers)))
-        yield from (f"{path}: {around(text, found)}" for found in moments)
+        yield from (f"{path}: {around(text, match)}" for match in moments)
 
 
-def around(text: str, found: "re.Match[str]") -> str:
-    return f"...{found.string[max(0, found.start() - 60) : found.end() + 40]}..."
+def around(text: str, match: "re.Match[str]") -> str:
+    return f"...{match.string[max(0, match.start() - 60) : match.end() + 40]}..."
 
 
 async def walked(

@@ -90,13 +90,15 @@ def test_a_band_is_cut_to_the_window_and_a_short_one_stays_visible() -> None:
 
 
 def test_moments_reach_halfway_to_their_neighbours() -> None:
-    found = line_charts.around([(START + 10 * MINUTE, "a"), (START + 30 * MINUTE, "b")], START, START + HOUR)
+    stretches = line_charts.around(
+        [(START + 10 * MINUTE, "a"), (START + 30 * MINUTE, "b")], START, START + HOUR
+    )
 
-    assert [(one.since, one.until) for one in found] == [
+    assert [(stretch.since, stretch.until) for stretch in stretches] == [
         (START, START + 20 * MINUTE),
         (START + 20 * MINUTE, START + HOUR),
     ]
-    assert found[0].title == "21 Nov, 07:10:00 UTC\na"
+    assert stretches[0].title == "21 Nov, 07:10:00 UTC\na"
 
 
 def test_areas_stand_upon_each_other_and_an_absent_part_takes_no_room() -> None:

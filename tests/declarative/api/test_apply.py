@@ -265,7 +265,7 @@ async def test_of_two_who_apply_the_same_at_once_one_makes_it(api: Api) -> None:
         *(applied(api, monitors=[SHOP, DATABASE], rules=[{"name": "R"}]) for _ in "ab")
     )
 
-    assert sorted(len(one["changes"]) for one in answers) == [0, 3]
+    assert sorted(len(answer["changes"]) for answer in answers) == [0, 3]
     assert len(await there(api)) == 2
 
 
@@ -397,8 +397,8 @@ async def test_a_key_of_another_set_is_taken_over_only_when_that_is_said(api: Ap
     taken = await applied(api, monitors=[{**SHOP, "name": "Mine"}], set="mine", takeOver=True)
     pruned = await applied(api, set="shop", monitors=[], prune=True)
 
-    said = "the files of the set shop keep what has this key; --take-over (takeOver) takes it over"
-    assert faults == {"monitors[0].key": said}
+    text = "the files of the set shop keep what has this key; --take-over (takeOver) takes it over"
+    assert faults == {"monitors[0].key": text}
     assert [one["key"] for one in taken["takenOver"]] == ["shop"]
     assert deeds(taken) == [("update", "shop")]
     assert deeds(pruned) == []

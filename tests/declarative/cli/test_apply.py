@@ -55,9 +55,9 @@ async def test_what_is_exported_says_nothing_to_do(
     assert (planned[0], planned[1].partition(",")[0]) == (0, "nothing to do"), planned
     assert await deeds(db) == noted
     assert {(kind, action) for _, kind, action, _ in noted if kind == "operator"} == {("operator", "create")}
-    for _, out, said in (made, exported, planned):
-        assert SECRET not in out + said
-        assert SECRET.replace(" ", "-") not in out + said
+    for _, out, text in (made, exported, planned):
+        assert SECRET not in out + text
+        assert SECRET.replace(" ", "-") not in out + text
 
 
 @pytest.mark.timeout(300)
@@ -94,10 +94,10 @@ async def test_files_that_cannot_be_used_change_nothing_and_are_told_whole(
     )
     (tmp_path / "shop.yaml").write_text(bad)
 
-    code, out, said = await tocsin(database_url, "apply", "-f", str(tmp_path / "shop.yaml"))
+    code, out, text = await tocsin(database_url, "apply", "-f", str(tmp_path / "shop.yaml"))
 
     assert (code, out) == (2, "")
-    told = [line.strip().partition("shop.yaml:")[2] for line in said.splitlines()[1:]]
+    told = [line.strip().partition("shop.yaml:")[2] for line in text.splitlines()[1:]]
     assert told == [
         "6: the variable SHOP_KEY is not set",
         "7: monitor Shop: interval: must be a whole number",
@@ -131,7 +131,7 @@ async def test_each_team_has_its_own(team: int, database_url: str, tmp_path: Pat
 async def test_what_cannot_be_used_ends_with_2(
     team: int, database_url: str, arguments: list[str], said: str
 ) -> None:
-    code, out, told = await tocsin(database_url, *arguments)
+    code, out, text = await tocsin(database_url, *arguments)
 
     assert (code, out) == (2, "")
-    assert said in told
+    assert said in text

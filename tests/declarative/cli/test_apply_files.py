@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collector.declarative.cli.files import ConfigurationFile, DeclaredFiles, placed, read, sources
@@ -23,9 +23,9 @@ def declared(content: str | bytes, folder: Path = Path(), **variables: str) -> D
 
 
 def value(written: str) -> Any:
-    found = declared(f"monitors: [{{a: {written}}}]")
-    assert not found.faults, found.faults
-    return found.sections["monitors"][0]["a"]
+    files = declared(f"monitors: [{{a: {written}}}]")
+    assert not files.faults, files.faults
+    return files.sections["monitors"][0]["a"]
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_scalars_are_read_as_version_1_2_of_yaml_has_them(written: str, read_as:
     ids=lambda one: str(one)[:30],
 )
 def test_what_cannot_be_used_is_told_with_its_line(content: str | bytes, fault: str) -> None:
-    [told] = {*declared(content).faults[:1]}
+    [text] = {*declared(content).faults[:1]}
 
-    assert fault in told
+    assert fault in text
 
 
 def test_documents_and_files_are_one_and_entries_may_share_what_they_have(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_documents_and_files_are_one_and_entries_may_share_what_they_have(tmp_pa
     (tmp_path / "README.md").write_text("not this one")
     faults: list[str] = []
 
-    found = read(sources([str(tmp_path)], faults), {})
+    files = read(sources([str(tmp_path)], faults), {})
 
-    assert (faults, found.faults) == ([], [])
-    assert found.sections == {
+    assert (faults, files.faults) == ([], [])
+    assert files.sections == {
         "monitors": [
             {"type": "http", "interval": 5, "name": "a"},
             {"type": "http", "interval": 30, "name": "b"},
@@ -131,10 +131,10 @@ def test_variables_and_files_are_filled_in(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("from a file\n")
     content = 'monitors: [{a: "${A}-${B}", b: "$${A} $A", c: "${file:key}", d: "${C?}", e: "${A?}"}]'
 
-    found = declared(content, tmp_path, A="${B}", B="12")
+    files = declared(content, tmp_path, A="${B}", B="12")
 
-    assert (found.faults, found.unset) == ([], [])
-    assert found.sections["monitors"] == [
+    assert (files.faults, files.unset) == ([], [])
+    assert files.sections["monitors"] == [
         {"a": "${B}-12", "b": "${A} $A", "c": "from a file", "d": {"$kept": "C"}, "e": "${B}"}
     ]
 
@@ -142,9 +142,9 @@ def test_variables_and_files_are_filled_in(tmp_path: Path) -> None:
 def test_every_variable_that_is_not_set_is_told(tmp_path: Path) -> None:
     content = 'monitors:\n- a: ${A}\n- a: x${B}\n- a: x${C?}\n- a: ${1}\n- a: "${file:gone}"\n'
 
-    found = declared(content, tmp_path)
+    files = declared(content, tmp_path)
 
-    assert found.unset == [
+    assert files.unset == [
         "m.yaml:2: the variable A is not set",
         "m.yaml:3: the variable B is not set",
         "m.yaml:4: ${C?} is kept as it is, and must be all of the text",
@@ -154,7 +154,7 @@ def test_every_variable_that_is_not_set_is_told(tmp_path: Path) -> None:
 
 
 def test_faults_of_the_service_are_told_where_they_stand() -> None:
-    found = declared(
+    files = declared(
         "monitors:\n- name: shop\n  config:\n    url: 12e4\n    headers:\n      X-Key: 1\n"
         "- key: b\n  enabled: yes\n"
     )
@@ -167,7 +167,7 @@ def test_faults_of_the_service_are_told_where_they_stand() -> None:
         "prune": "is bad",
     }
 
-    assert placed(found, details) == [
+    assert placed(files, details) == [
         "prune: is bad",
         "m.yaml:2: monitor shop: locations[3]: is bad",
         "m.yaml:2: monitors[9].url: is bad",
@@ -207,19 +207,20 @@ VALUES = st.recursive(
 
 
 @given(st.lists(VALUES, max_size=4))
+@example([{"\x85": "\x85", "a\u2028b": ["c\u2029"]}])
 def test_what_is_written_is_read_again_as_it_was(values: list[Any]) -> None:
-    found = declared(text({"monitors": values}))
+    files = declared(text({"monitors": values}))
 
-    assert not found.faults, found.faults
-    assert found.sections["monitors"] == values
+    assert not files.faults, files.faults
+    assert files.sections["monitors"] == values
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60))
 def test_whatever_comes_in_is_read_or_told(content: str | bytes) -> None:
     raw = content.encode(errors="replace") if isinstance(content, str) else content
-    found = declared(b"monitors: [" + raw + b"]")
+    files = declared(b"monitors: [" + raw + b"]")
 
-    assert found.faults or found.sections.keys() <= {"monitors"} or found.unset
+    assert files.faults or files.sections.keys() <= {"monitors"} or files.unset
 
 
 def test_lines_are_those_of_the_file() -> None:
@@ -231,8 +232,8 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 def test_an_unknown_section_is_told_with_the_line_of_its_name_and_what_was_perhaps_meant() -> None:
-    found = declared("set: shop\nmonitor:\n  - name: a\n")
+    files = declared("set: shop\nmonitor:\n  - name: a\n")
 
-    assert found.faults == ["m.yaml:2: there is no section monitor; did you mean monitors?"]
-    assert found.sets == {"shop"}
+    assert files.faults == ["m.yaml:2: there is no section monitor; did you mean monitors?"]
+    assert files.sets == {"shop"}
     assert declared("set: [a]\n").faults == ["m.yaml:1: set must be a name of letters, digits and . _ / -"]

@@ -149,7 +149,7 @@ def paths(made: DemoTeam) -> Iterator[str]:
     yield from ("/alerting/channels", "/alerting/alerts", "/alerting/maintenance", "/status-pages")
     yield from ("/settings/users", "/settings/tokens", "/settings/probes", "/settings/audit-log")
     yield from ("/status/shop", "/status/shop/history", "/status/developers", "/status/shop/feed.atom")
-    by_type = {one.type: one.name for one in fleet.monitors(Random(SEED))}
+    by_type = {monitor.type: monitor.name for monitor in fleet.monitors(Random(SEED))}
     for name in (*by_type.values(), *fleet.NEW, "Refunds API", "Checkout API"):
         yield from (f"/monitors/{made.monitor(name)}{query}" for query in ("", "?range=90d"))
 

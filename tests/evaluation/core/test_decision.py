@@ -216,9 +216,9 @@ def test_a_reopened_incident_is_told_again_and_its_end_once() -> None:
     owed = replace(monitor(down=True, told=True), reannounce=True)
     silenced = replace(owed, silenced_until=NOW + SECOND)
     assert decided(silenced, seen(failing=True)).announcement is Announcement.NOTHING
-    told = decided(owed, seen(failing=True))
-    assert told.announcement is Announcement.DOWN
-    assert decided(after(owed, told), seen(failing=True)).announcement is Announcement.NOTHING
+    decision = decided(owed, seen(failing=True))
+    assert decision.announcement is Announcement.DOWN
+    assert decided(after(owed, decision), seen(failing=True)).announcement is Announcement.NOTHING
     over = decided(silenced, seen(failing=False))
     assert (over.announcement, after(silenced, over).reannounce) == (Announcement.UP, False)
 
@@ -228,35 +228,35 @@ def test_nothing_changes_before_something_was_measured() -> None:
     assert decided(monitor(), unmeasured).turned is False
 
 
-def turn(one: EvaluatedMonitor, minute: float, *, down: bool) -> Decision:
+def turn(monitor: EvaluatedMonitor, minute: float, *, down: bool) -> Decision:
     """What is decided so many minutes from now, when it turns."""
     now = NOW + timedelta(minutes=minute)
-    return decide(one, [seen(failing=down, at=now, since=now)], LONG_AGO, now)
+    return decide(monitor, [seen(failing=down, at=now, since=now)], LONG_AGO, now)
 
 
 def flapped() -> tuple[EvaluatedMonitor, list[Decision]]:
     """A monitor that went down and up each minute, seven changes in all."""
-    one, said = monitor(), []
+    one, decisions = monitor(), []
     for minute in range(7):
-        said.append(turn(one, minute, down=minute % 2 == 0))
-        one = after(one, said[-1])
-    return one, said
+        decisions.append(turn(one, minute, down=minute % 2 == 0))
+        one = after(one, decisions[-1])
+    return one, decisions
 
 
 def test_more_than_six_changes_in_half_an_hour_are_flapping_and_told_no_more() -> None:
-    one, said = flapped()
-    assert [each.announcement for each in said] == [Announcement.DOWN, Announcement.UP] * 3 + [
+    monitor, decisions = flapped()
+    assert [each.announcement for each in decisions] == [Announcement.DOWN, Announcement.UP] * 3 + [
         Announcement.NOTHING
     ]
-    assert [each.action for each in said] == [IncidentAction.OPEN, IncidentAction.RESOLVE] * 3 + [
+    assert [each.action for each in decisions] == [IncidentAction.OPEN, IncidentAction.RESOLVE] * 3 + [
         IncidentAction.OPEN
     ]
-    assert one.flapping_since == NOW + timedelta(minutes=6)
+    assert monitor.flapping_since == NOW + timedelta(minutes=6)
     for minute in range(7, 12):
-        change = turn(one, minute, down=minute % 2 == 0)
+        change = turn(monitor, minute, down=minute % 2 == 0)
         assert (change.turned, change.announcement) == (True, Announcement.NOTHING)
         assert change.action is not IncidentAction.RESOLVE
-        one = after(one, change)
+        monitor = after(monitor, change)
 
 
 @pytest.mark.parametrize(
@@ -274,15 +274,15 @@ def test_more_than_six_changes_in_half_an_hour_are_flapping_and_told_no_more() -
 def test_once_one_state_has_held_for_ten_minutes_it_is_told(
     deed: IncidentAction, tell: Announcement, *, down: bool
 ) -> None:
-    one, _ = flapped()
+    monitor, _ = flapped()
     minute = 6 if down else 7
     if not down:
-        one = after(one, turn(one, minute, down=False))
-    assert turn(one, minute + 9.9, down=down).flapping_since is not None
-    calm = turn(one, minute + 10, down=down)
+        monitor = after(monitor, turn(monitor, minute, down=False))
+    assert turn(monitor, minute + 9.9, down=down).flapping_since is not None
+    calm = turn(monitor, minute + 10, down=down)
     assert (calm.turned, calm.action, calm.announcement, calm.flapping_since) == (False, deed, tell, None)
     assert calm.until == NOW + timedelta(minutes=minute)
-    assert turn(after(one, calm), minute + 11, down=down).action is IncidentAction.NONE
+    assert turn(after(monitor, calm), minute + 11, down=down).action is IncidentAction.NONE
 
 
 def test_who_heard_that_it_is_down_before_it_flapped_hears_of_the_end_once_it_is_calm() -> None:

@@ -11,10 +11,10 @@ MINUTE = timedelta(minutes=1)
 
 
 def changes(*minutes: float) -> tuple[datetime, ...]:
-    found: tuple[datetime, ...] = ()
+    moments: tuple[datetime, ...] = ()
     for minute in minutes:
-        found = add(found, NOW + minute * MINUTE)
-    return found
+        moments = add(moments, NOW + minute * MINUTE)
+    return moments
 
 
 @pytest.mark.parametrize(

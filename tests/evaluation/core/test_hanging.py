@@ -57,7 +57,12 @@ def test_who_fails_with_one_failure_less(seen: list[EvaluatedLocation], failing:
 
     assert [one.state.failing for one in after] == [bool(bad) for bad in failing]
     assert [one.vote.failing for one in after] == [one.state.failing for one in after]
-    for before, one in zip(seen, after, strict=True):
-        turned = one.state.failing and not before.state.failing
-        assert (one.change, one.changed_at) == ((StateChange.FAILING, NOW) if turned else (None, None))
-        assert (one.state.fails, one.state.failed_since) == (before.state.fails, before.state.failed_since)
+    for before, location in zip(seen, after, strict=True):
+        turned = location.state.failing and not before.state.failing
+        assert (location.change, location.changed_at) == (
+            (StateChange.FAILING, NOW) if turned else (None, None)
+        )
+        assert (location.state.fails, location.state.failed_since) == (
+            before.state.fails,
+            before.state.failed_since,
+        )

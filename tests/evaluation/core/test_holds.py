@@ -92,8 +92,8 @@ def test_which_apply(standing: MonitorContext, holds: tuple[Hold, ...]) -> None:
 
 
 def test_several_allow_what_each_of_them_allows() -> None:
-    for one, other in product(Hold, Hold):
-        both, rows = allowed((one, other)), (TABLE[one], TABLE[other])
+    for hold, other in product(Hold, Hold):
+        both, rows = allowed((hold, other)), (TABLE[hold], TABLE[other])
         for name in ("moves", "opens", "resolves", "openings", "recovery"):
             assert getattr(both, name) is all(getattr(row, name) for row in rows)
 

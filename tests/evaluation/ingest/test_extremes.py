@@ -96,8 +96,8 @@ async def test_the_largest_batches_of_one_monitor_at_one_instant_tie_nowhere(db:
     key = next(iter(world.assignments))
 
     def clamped() -> Submission:
-        one = world.batch_of([key] * MAX_RESULTS, [UP] * MAX_RESULTS, ago=timedelta(days=30))
-        return replace(one, batch=replace(one.batch, start_us=[0] * MAX_RESULTS))
+        submission = world.batch_of([key] * MAX_RESULTS, [UP] * MAX_RESULTS, ago=timedelta(days=30))
+        return replace(submission, batch=replace(submission.batch, start_us=[0] * MAX_RESULTS))
 
     async with writing(world, now=lambda: now) as writer:
         assert await asyncio.gather(*[writer.submit(clamped()) for _ in range(3)]) == [True] * 3
@@ -109,15 +109,15 @@ async def test_the_largest_batches_of_one_monitor_at_one_instant_tie_nowhere(db:
 async def test_a_large_batch_that_is_there_already_holds_nobody_up(db: Db) -> None:
     world = await make_world(db, monitors=2_000, locations=("eu", "us", "ap", "sa", "af"))
     keys = sorted(world.assignments)
-    one = world.batch_of(keys, [UP] * len(keys))
+    submission = world.batch_of(keys, [UP] * len(keys))
     async with writing(world) as writer:
         start = time.monotonic()
-        await writer.submit(one)
+        await writer.submit(submission)
         at_first = time.monotonic() - start
         await world.run("DELETE FROM results WHERE monitor = $1", world.monitors[7])
         await world.run("UPDATE probe_cursors SET last_seq = 0")
         async with asyncio.timeout(5 + 5 * at_first):
-            assert await writer.submit(one)
+            assert await writer.submit(submission)
     assert await world.value("SELECT count(*) FROM results") == MAX_RESULTS
     assert await world.value("SELECT count(*) FROM refused_results") == MAX_RESULTS - 5
 
@@ -143,28 +143,28 @@ async def test_results_on_both_sides_of_midnight_and_of_no_day_at_all(db: Db) ->
 async def test_what_was_refused_is_kept_with_all_that_it_said(db: Db) -> None:
     world = await make_world(db, monitors=2)
     keys = sorted(world.assignments)
-    one = world.batch_of(keys, [UP, DOWN], error=f"nul \0 and {HALF}")
+    submission = world.batch_of(keys, [UP, DOWN], error=f"nul \0 and {HALF}")
     bad: dict[str, Any] = {"code": [200, 70_000]}
     before = metrics.results_refused._value.get()
     async with writing(world) as writer:
-        assert await writer.submit(replace(one, batch=replace(one.batch, **bad)))
+        assert await writer.submit(replace(submission, batch=replace(submission.batch, **bad)))
     [refused] = await world.fetch("SELECT position, result, reason FROM refused_results")
     assert refused["position"] == 1
     said = refused["result"]
     assert (said["monitor"], said["location"], said["outcome"], said["code"]) == (*keys[1], 2, 70_000)
     assert said["error"] == "nul  and ? half of a pair ?"
-    assert said["startUs"] == one.batch.base_us
+    assert said["startUs"] == submission.batch.base_us
     assert metrics.results_refused._value.get() == before + 1
 
 
 async def test_places_of_refused_results_are_those_of_the_batch_as_it_was_sent(db: Db) -> None:
     world = await make_world(db, monitors=3)
     keys = sorted(world.assignments)
-    one = world.batch_of(keys, [DOWN] * 3)
+    submission = world.batch_of(keys, [DOWN] * 3)
     bad: dict[str, Any] = {"code": [70_000, 0, 0]}
     await world.run("ALTER TABLE states ADD CHECK (last_status <> 2)")
     async with writing(world) as writer:
-        assert await writer.submit(replace(one, batch=replace(one.batch, **bad)))
+        assert await writer.submit(replace(submission, batch=replace(submission.batch, **bad)))
     rows = await _refused(world)
     assert rows == [0]
     assert await world.value("SELECT count(*) FROM results") == 2

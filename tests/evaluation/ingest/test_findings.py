@@ -227,9 +227,9 @@ async def test_the_same_log_from_many_in_one_transaction_is_one(db: Db) -> None:
         for name in ("ap", "eu", "us")
     ]
     async with writing(world) as writer:
-        waits = [writer.submit(one) for one in batches]
-        for one in waits:
-            await one
+        waits = [writer.submit(submission) for submission in batches]
+        for future in waits:
+            await future
     assert await logs(world) == {key("t1"): hash_of("us5")}
     assert len(await heard(world)) == 1
 
@@ -238,9 +238,9 @@ async def test_a_fork_of_a_chain_that_very_many_watch_is_taken_back_for_all_of_t
     world = await of_chains(await make_world(db, monitors=700), EVENTS)
     places = [(monitor, world.locations["local"]) for monitor in world.monitors]
     for found in ((log("t1", 5), log("t2", 6)), (log("t3", 6, branch="b"), gone(5, 6))):
-        one = world.batch_of(places, [Status.UP] * len(places))
-        batch = replace(one.batch, found=dict.fromkeys(range(len(places)), found))
-        await submit(world, replace(one, batch=batch))
+        submission = world.batch_of(places, [Status.UP] * len(places))
+        batch = replace(submission.batch, found=dict.fromkeys(range(len(places)), found))
+        await submit(world, replace(submission, batch=batch))
     kept = "SELECT count(*) FROM web3_logs WHERE removed_at IS NULL"
     assert await world.value(kept) == 700
     assert await world.value("SELECT count(*) FROM web3_logs") == 2100
@@ -300,17 +300,17 @@ async def test_no_monitor_has_more_alerts_than_anybody_could_name(db: Db) -> Non
     assert await world.value("SELECT count(*) FROM web3_alerts") == 64
 
 
-async def wave(world: World, found: Finding) -> float:
+async def wave(world: World, finding: Finding) -> float:
     """Every monitor finds it in one batch; the seconds of CPU that this took."""
     places = [(monitor, world.locations["local"]) for monitor in world.monitors]
-    one = world.batch_of(places, [Status.UP] * len(places))
-    batch = replace(one.batch, found=dict.fromkeys(range(len(places)), (found,)))
+    submission = world.batch_of(places, [Status.UP] * len(places))
+    batch = replace(submission.batch, found=dict.fromkeys(range(len(places)), (finding,)))
     # A look through all that a long run of tests has left would cost more than the wave.
     gc.collect()
     gc.disable()
     try:
         before = time.thread_time()
-        await submit(world, replace(one, batch=batch))
+        await submit(world, replace(submission, batch=batch))
         return time.thread_time() - before
     finally:
         gc.enable()
@@ -330,11 +330,11 @@ async def test_monitors_that_fail_and_others_that_find_are_locked_in_one_order(d
     world = await of_chains(await make_world(db, monitors=2), EVENTS)
     finds, fails = world.monitors
     where = world.locations["local"]
-    one = world.batch_of([(fails, where), (finds, where)], [Status.DOWN, Status.UP])
-    one = replace(one, batch=replace(one.batch, found={1: (log("t1", 5),)}))
+    submission = world.batch_of([(fails, where), (finds, where)], [Status.DOWN, Status.UP])
+    submission = replace(submission, batch=replace(submission.batch, found={1: (log("t1", 5),)}))
     async with db.transaction() as held:
         await held.execute("SELECT FROM monitors WHERE monitor = $1 FOR NO KEY UPDATE", finds)
-        writing_ = asyncio.create_task(submit(world, one))
+        writing_ = asyncio.create_task(submit(world, submission))
         while not await world.value(WAITING):
             await asyncio.sleep(0.01)
         free = "SELECT monitor FROM monitors WHERE monitor = $1 FOR NO KEY UPDATE SKIP LOCKED"

@@ -16,10 +16,10 @@ from tests.web3.ground import EVENTS, finding, gone, hash_of, heard, log, of_cha
 
 
 def of_line(
-    world: World, id_: str, first: int, *found: Finding, over: Sequence[tuple[str, int, int, int]] = ()
+    world: World, id_: str, first: int, *findings: Finding, over: Sequence[tuple[str, int, int, int]] = ()
 ) -> Submission:
     """A good check on that line, which met so many forks of its own as are in *over*."""
-    submission = finding(world, *found)
+    submission = finding(world, *findings)
     forks = sum(one[0] == id_ for one in over)
     more = {"line": [id_, first, first, first, forks], "over": over}
     state = orjson.dumps({"raised": [], "more": more})

@@ -106,11 +106,11 @@ async def test_cursors_of_two_writers_are_locked_in_one_order(db: Db) -> None:
     first = await make_world(db)
     worlds = [first, *[await another_probe(first) for _ in range(9)]]
     there = sorted(worlds, key=lambda world: world.probe_id)
-    async with writing(first) as one, writing(first) as other:
+    async with writing(first) as writer, writing(first) as other:
         for _ in range(20):
             forth = [world.batch(UP, ago=timedelta(seconds=2)) for world in there]
             back = forth[::-1]
             done = await asyncio.wait_for(
-                asyncio.gather(together(one, *forth), together(other, *back)), timeout=5
+                asyncio.gather(together(writer, *forth), together(other, *back)), timeout=5
             )
             assert sorted(done[0] + done[1]) == [False] * 10 + [True] * 10

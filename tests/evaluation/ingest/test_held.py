@@ -203,7 +203,7 @@ async def test_some_locations_failing_is_told_once_and_so_is_its_end(db: Db) -> 
         await turn(world)
     begins, ends = await payloads(world, "monitor.degraded")
     assert (begins["degraded"], ends["degraded"]) == (True, False)
-    assert [(one["location"], one["failing"]) for one in begins["locationStates"]] == [
+    assert [(begin["location"], begin["failing"]) for begin in begins["locationStates"]] == [
         ("eu", True),
         ("us", False),
         ("ap", False),

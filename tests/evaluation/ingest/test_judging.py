@@ -280,8 +280,8 @@ async def test_two_collectors_judge_one_monitor_without_a_second_incident(db: Db
     world = await make_world(db, locations=places)
     await world.run("UPDATE monitors SET quorum = 'any'")
     others = [await _second_probe(world, place) for place in places]
-    async with writing(world) as one, writing(world) as other, writing(world) as third:
-        writers = (one, other, third)
+    async with writing(world) as writer, writing(world) as other, writing(world) as third:
+        writers = (writer, other, third)
         submissions = [
             each.submit(w.batch(DOWN, DOWN, DOWN, location=place))
             for each, place, w in zip(writers, places, others, strict=True)

@@ -212,5 +212,5 @@ async def test_outages_never_overlap_however_their_times_come(
         rows = await tx.fetch("SELECT started_at, ended_at FROM outages ORDER BY started_at, ended_at")
     assert [row["ended_at"] is None for row in rows[:-1]] == [False] * len(rows[:-1])
     assert bool(rows and rows[-1]["ended_at"] is None) == (bool(turns) and turns[-1][0])
-    for one, other in pairwise(rows):
-        assert one["ended_at"] <= other["started_at"]
+    for record, other in pairwise(rows):
+        assert record["ended_at"] <= other["started_at"]

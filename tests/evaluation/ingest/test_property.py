@@ -127,44 +127,44 @@ class Run:
             )
         late, self.held = self.held, new if step.held else []
         old = self.sent[self.world.incarnation][-step.replayed :] if step.replayed else []
-        await self._send([*old, *late, *([] if step.held else new)], {id(one) for one in old})
+        await self._send([*old, *late, *([] if step.held else new)], {id(submission) for submission in old})
 
     async def finish(self) -> None:
         await self._send(self.held, set())
 
     def _make(self, results: Sequence[tuple[int, Status]]) -> Submission:
         keys = [self.keys[which] for which, _ in results]
-        one = self.world.batch_of(keys, [status for _, status in results])
+        submission = self.world.batch_of(keys, [status for _, status in results])
         self.at += len(results)
         return replace(
-            one,
+            submission,
             batch=replace(
-                one.batch,
+                submission.batch,
                 base_us=self.at * 1000,
                 revision=[self.places[key].revision for key in keys],
             ),
         )
 
     async def _send(self, submissions: Sequence[Submission], replays: set[int]) -> None:
-        sent = [replace(one, session=self.world.session) for one in submissions]
-        futures = [self.writer.submit(one) for one in sent]
+        sent = [replace(submission, session=self.world.session) for submission in submissions]
+        futures = [self.writer.submit(submission) for submission in sent]
         while not all(future.done() for future in futures):
             async with asyncio.timeout(5):
                 await self.writer.turn()
         outcomes = [future.result() for future in futures]
-        assert outcomes == [id(one) not in replays for one in submissions]
-        fresh = [one for one in sent if one.batch.seq > self._last(one)]
+        assert outcomes == [id(submission) not in replays for submission in submissions]
+        fresh = [submission for submission in sent if submission.batch.seq > self._last(submission)]
         # One transaction takes the incarnations in the order of their age.
-        for one in sorted(fresh, key=lambda one: one.batch.incarnation):
-            self._tell(one)
+        for submission in sorted(fresh, key=lambda one: one.batch.incarnation):
+            self._tell(submission)
 
-    def _last(self, one: Submission) -> int:
-        before = self.sent[one.batch.incarnation]
+    def _last(self, submission: Submission) -> int:
+        before = self.sent[submission.batch.incarnation]
         return before[-1].batch.seq if before else 0
 
-    def _tell(self, one: Submission) -> None:
-        batch = one.batch
-        self.sent[batch.incarnation].append(one)
+    def _tell(self, submission: Submission) -> None:
+        batch = submission.batch
+        self.sent[batch.incarnation].append(submission)
         for i, key in enumerate(zip(batch.monitor, batch.location, strict=True)):
             place, status = self.places[key], Status(batch.outcome[i])
             self.stored[key, (batch.base_us + batch.start_us[i]) // 1000, status] += 1
@@ -252,7 +252,9 @@ async def _same_verdict(run: Run, monitor: int, locations: int, quorum: str) -> 
     incidents = await run.world.fetch(
         "SELECT status, failure_count FROM incidents WHERE monitor_id = $1", id_
     )
-    assert [one["status"] for one in incidents] == (["open" if down else "resolved"] if kinds else [])
+    assert [incident["status"] for incident in incidents] == (
+        ["open" if down else "resolved"] if kinds else []
+    )
     if locations == 1:
         assert kinds == places[0].changes
-        assert sum(one["failure_count"] for one in incidents) == places[0].counted
+        assert sum(incident["failure_count"] for incident in incidents) == places[0].counted

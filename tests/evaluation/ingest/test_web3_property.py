@@ -39,7 +39,7 @@ class Chain:
         """The last blocks are others now: their transactions lie elsewhere, wait, or never were."""
         self.past.append(list(self.blocks))
         depth = self.chance.randint(1, min(4, len(self.blocks)))
-        waiting = [one for block in self.blocks[-depth:] for one in block.transactions]
+        waiting = [transaction for block in self.blocks[-depth:] for transaction in block.transactions]
         del self.blocks[-depth:]
         self.chance.shuffle(waiting)
         for _ in range(self.chance.randint(1, depth + 1)):
@@ -61,15 +61,15 @@ class Chain:
 def check(known: list[Block], seen: list[Block]) -> list[Finding]:
     """What a check finds that had read *known* and sees the chain as *seen*, as the probe's reader does."""
     same = common(known, seen)
-    found = [
+    findings = [
         log(transaction, number, branch=seen[number].branch)
         for number in range(same, len(seen))
         for transaction in seen[number].transactions
     ]
     if same < len(known):
         hashes = {n: hash_of(f"{seen[n].branch}{n}") for n in range(same, min(len(known), len(seen)))}
-        found.append(gone(same, len(known) - 1, hashes=hashes))
-    return found
+        findings.append(gone(same, len(known) - 1, hashes=hashes))
+    return findings
 
 
 def common(known: list[Block], seen: list[Block]) -> int:
@@ -94,12 +94,12 @@ async def play(world: World, seed: int) -> Chain:
             else:
                 place = chance.choice(PLACES)
                 seen = chain.seen(behind=chance.random() < 0.3)
-                if found := check(known[place], seen):
-                    await writer.submit(finding(world, *found, location=place))
+                if findings := check(known[place], seen):
+                    await writer.submit(finding(world, *findings, location=place))
                 known[place] = seen
         for place in PLACES:
-            if found := check(known[place], chain.blocks):
-                await writer.submit(finding(world, *found, location=place))
+            if findings := check(known[place], chain.blocks):
+                await writer.submit(finding(world, *findings, location=place))
     return chain
 
 

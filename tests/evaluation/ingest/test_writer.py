@@ -57,7 +57,7 @@ async def test_a_replayed_batch_has_no_second_effect(db: Db) -> None:
     async with writing(world) as writer:
         assert await writer.submit(first) is True
         assert await writer.submit(first) is False
-        together = [writer.submit(one) for one in (first, world.batch(UP), world.batch(DOWN))]
+        together = [writer.submit(submission) for submission in (first, world.batch(UP), world.batch(DOWN))]
         assert await asyncio.gather(*together) == [False, True, True]
     assert await world.value("SELECT count(*) FROM results") == 3
     assert await world.value("SELECT last_seq FROM probe_cursors") == 3
@@ -88,7 +88,9 @@ async def test_a_fenced_session_writes_nothing_and_disturbs_nobody(db: Db) -> No
 async def test_a_gap_is_counted_and_the_cursor_goes_past_it(db: Db) -> None:
     world = await make_world(db)
     async with writing(world) as writer:
-        done = [writer.submit(one) for one in (world.batch(UP), world.gap(4, 900), world.batch(UP))]
+        done = [
+            writer.submit(submission) for submission in (world.batch(UP), world.gap(4, 900), world.batch(UP))
+        ]
         assert await asyncio.gather(*done) == [True, True, True]
     assert await world.value("SELECT last_seq FROM probe_cursors") == 6
     [gap] = await world.fetch("SELECT first_seq, last_seq, results, reason FROM result_gaps")
@@ -111,7 +113,7 @@ async def test_a_gap_over_committed_batches_is_taken_also_behind_one_of_them(db:
     async with writing(world) as writer:
         await asyncio.gather(*map(writer.submit, (first, world.batch(UP), world.batch(UP))))
         world.seq = 1
-        together = [writer.submit(one) for one in (first, world.gap(4, 30), world.batch(UP))]
+        together = [writer.submit(submission) for submission in (first, world.gap(4, 30), world.batch(UP))]
         assert await asyncio.gather(*together) == [False, True, True]
     assert await world.value("SELECT last_seq FROM probe_cursors") == 6
 
@@ -124,7 +126,7 @@ async def test_a_hole_is_refused_whatever_is_tried_again_beside_it(db: Db) -> No
         await new_incarnation(world, 8)
         holed = world.batch(UP, seq=5)
         world.incarnation, world.seq = 7, 1
-        together = [writer.submit(one) for one in (first, world.batch(UP), holed)]
+        together = [writer.submit(submission) for submission in (first, world.batch(UP), holed)]
         outcomes = await asyncio.gather(*together, return_exceptions=True)
     assert outcomes[:2] == [False, True]
     assert isinstance(outcomes[2], OutOfOrder)
@@ -226,7 +228,7 @@ async def test_an_older_incarnation_moves_no_state_after_a_newer_one_has_spoken(
     await new_incarnation(world, -9)
     async with writing(world) as writer:
         assert await writer.submit(world.batch(UP))
-        assert all([await writer.submit(one) for one in old_batches])
+        assert all([await writer.submit(submission) for submission in old_batches])
     assert await world.value("SELECT count(*) FROM results") == 4
     assert await world.value("SELECT fails FROM states") == 0
 

@@ -52,10 +52,10 @@ async def test_once_for_a_certificate_however_many_see_and_tell_it(db: Db) -> No
     world = await of_certificates(await make_world(db, locations=("ap", "eu", "us")))
     tellers = [certificates(world) for _ in range(3)]
     for round_ in range(3):
-        async with writing(world) as one, writing(world) as other:
-            await one.submit(near(world, location="ap"))
+        async with writing(world) as writer, writing(world) as other:
+            await writer.submit(near(world, location="ap"))
             await other.submit(near(world, location="eu"))
-            await one.submit(near(world, location="us"))
+            await writer.submit(near(world, location="us"))
         await asyncio.gather(*(teller.turn() for teller in tellers))
         await new_incarnation(world, 100 + round_)
     assert len(await told(world)) == 1

@@ -34,7 +34,7 @@ async def events(world: World) -> list[dict[str, Any]]:
 
 
 async def kinds(world: World) -> list[str]:
-    return [one["event"].removeprefix("monitor.") for one in await events(world)]
+    return [event["event"].removeprefix("monitor.") for event in await events(world)]
 
 
 async def test_so_many_unknown_checks_as_confirm_a_failure_are_told_once(db: Db) -> None:
@@ -106,7 +106,7 @@ async def test_many_are_told_each_by_itself(db: Db) -> None:
     world = await make_world(db, monitors=5)
     for monitor in world.monitors:
         await submit(world, UNKNOWN, UNKNOWN, UNKNOWN, monitor=monitor)
-    assert len({one["monitor"]["id"] for one in await events(world)}) == 5
+    assert len({event["monitor"]["id"] for event in await events(world)}) == 5
 
 
 async def test_what_was_measured_before_the_search_s_reach_counts_from_its_making(db: Db) -> None:

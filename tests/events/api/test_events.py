@@ -81,13 +81,13 @@ async def test_an_event_is_told_as_webhooks_tell_it(api: Api) -> None:
     async with listening(api) as stream:
         await happen(api.context.db, api.team_id, MONITOR, "monitor.down", incident_id=incident)
         api.features.following.bell.ring()
-        [told] = await stream.events(1)
+        [block] = await stream.events(1)
 
-    assert told.event == told.data["event"] == "monitor.down"
-    assert told.id == told.data["id"] == await newest(api)
-    assert told.data["sequence"] == 1
-    assert told.data["monitor"]["name"] == "api é"
-    assert told.data["links"] == {
+    assert block.event == block.data["event"] == "monitor.down"
+    assert block.id == block.data["id"] == await newest(api)
+    assert block.data["sequence"] == 1
+    assert block.data["monitor"]["name"] == "api é"
+    assert block.data["links"] == {
         "monitor": f"{PUBLIC_URL}/monitors/{ids.show('mon', MONITOR)}",
         "incident": f"{PUBLIC_URL}/incidents/{ids.show('inc', incident)}",
     }
@@ -115,10 +115,10 @@ async def test_it_begins_now_and_keeps_the_order(api: Api) -> None:
     async with listening(api) as stream:
         for number in range(20):
             await occur(api, "monitor.down", "monitor.up", monitor=(MONITOR, OTHER)[number % 2])
-        told = await stream.events(40)
+        blocks = await stream.events(40)
 
-    assert kinds(told) == ["monitor.down", "monitor.up"] * 20
-    assert [block.data["sequence"] for block in told if MONITOR_ID in block.data["links"]["monitor"]] == [
+    assert kinds(blocks) == ["monitor.down", "monitor.up"] * 20
+    assert [block.data["sequence"] for block in blocks if MONITOR_ID in block.data["links"]["monitor"]] == [
         *range(3, 23)
     ]
 
@@ -138,10 +138,10 @@ async def test_it_resumes_with_what_happened_in_between(api: Api, as_header: boo
     headers = {"Last_Event_ID": last.id} if as_header else {}
     async with listening(api, query, **headers) as stream:
         await occur(api, "monitor.degraded")
-        told = await stream.events(4)
+        blocks = await stream.events(4)
 
-    assert kinds(told) == ["monitor.up", "monitor.down", "monitor.up", "monitor.degraded"]
-    assert [block.data["sequence"] for block in told] == [2, 3, 4, 5]
+    assert kinds(blocks) == ["monitor.up", "monitor.down", "monitor.up", "monitor.degraded"]
+    assert [block.data["sequence"] for block in blocks] == [2, 3, 4, 5]
 
 
 async def test_a_client_that_reconnects_by_itself_is_believed_its_header(api: Api) -> None:
@@ -179,9 +179,9 @@ async def test_a_long_absence_is_told_page_by_page(api: Api) -> None:
 
     async with listening(api, Last_Event_ID=start) as stream:
         await occur(api, "monitor.degraded")
-        told = await stream.events(1201)
+        blocks = await stream.events(1201)
 
-    assert [block.data["sequence"] for block in told] == list(range(1, 1202))
+    assert [block.data["sequence"] for block in blocks] == list(range(1, 1202))
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ async def test_it_is_narrowed_to_kinds_and_monitors(api: Api) -> None:
     async with listening(api, query) as stream:
         await occur(api, "monitor.down", "monitor.up", monitor=OTHER)
         await occur(api, "monitor.down", "monitor.up", "monitor.degraded")
-        told = await stream.events(2)
+        blocks = await stream.events(2)
 
-    assert kinds(told) == ["monitor.up", "monitor.degraded"]
-    assert {block.data["monitor"]["id"] for block in told} == {MONITOR_ID}
+    assert kinds(blocks) == ["monitor.up", "monitor.degraded"]
+    assert {block.data["monitor"]["id"] for block in blocks} == {MONITOR_ID}
 
 
 async def test_a_quiet_stream_says_that_it_lives_and_where_it_is(
@@ -287,11 +287,11 @@ async def test_a_collector_hears_of_another_s_commits(api: Api, second: Api) -> 
     async with listening(second) as far, listening(api) as near:
         await occur(api, "monitor.down", "monitor.up")
         assert kinds(await near.events(2)) == ["monitor.down", "monitor.up"]
-        told = await far.events(2)
+        blocks = await far.events(2)
     await occur(api, "monitor.degraded")
-    assert told[1].id
+    assert blocks[1].id
 
-    async with listening(second, Last_Event_ID=told[0].id or "") as far:
+    async with listening(second, Last_Event_ID=blocks[0].id or "") as far:
         assert kinds(await far.events(2)) == ["monitor.up", "monitor.degraded"]
 
 
@@ -308,9 +308,9 @@ async def test_who_commits_later_is_told_later_and_not_missed(api: Api) -> None:
             assert not later.done()
         await later
         api.features.following.bell.ring()
-        told = await stream.events(2)
+        blocks = await stream.events(2)
 
-    assert kinds(told) == ["monitor.down", "monitor.up"]
+    assert kinds(blocks) == ["monitor.down", "monitor.up"]
 
 
 async def _waits(db: Db) -> bool:
@@ -327,10 +327,10 @@ async def test_many_at_once_are_all_told_in_one_order_to_all(api: Api, second: A
                 for number, monitor in enumerate(monitors)
             )
         )
-        told, beside = await near.events(40), await far.events(40)
+        blocks, beside = await near.events(40), await far.events(40)
 
-    assert [block.id for block in told] == [block.id for block in beside]
-    assert len({block.id for block in told}) == 40
+    assert [block.id for block in blocks] == [block.id for block in beside]
+    assert len({block.id for block in blocks}) == 40
 
 
 async def test_a_client_that_does_not_read_is_closed_and_can_resume(
@@ -348,8 +348,8 @@ async def test_a_client_that_does_not_read_is_closed_and_can_resume(
     assert start
 
     async with listening(api, Last_Event_ID=start) as stream:
-        told = await stream.events(100)
-    assert [block.data["sequence"] for block in told] == list(range(1, 101))
+        blocks = await stream.events(100)
+    assert [block.data["sequence"] for block in blocks] == list(range(1, 101))
 
 
 async def _nobody_follows() -> bool:

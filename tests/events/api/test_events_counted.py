@@ -76,8 +76,8 @@ async def test_what_a_page_tells_is_counted_once(api: Api) -> None:
     page = (await api.post("/v1/status-pages", {"name": "Acme"})).json["id"]
     woken = Woken(api)
 
-    told = await api.post(f"/v1/status-pages/{page}/incidents", {"title": "Slow", "message": "We look"})
-    path = f"/v1/status-pages/{page}/incidents/{told.json['id']}"
+    answer = await api.post(f"/v1/status-pages/{page}/incidents", {"title": "Slow", "message": "We look"})
+    path = f"/v1/status-pages/{page}/incidents/{answer.json['id']}"
     await api.put(path, {"status": "resolved", "message": "It is over"})
 
     assert woken.counted == await stored(api)

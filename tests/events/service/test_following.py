@@ -59,11 +59,11 @@ async def last_asked(database_url: str) -> datetime:
     """When somebody but us asked this database last."""
     own = await asyncpg.connect(database_url)
     try:
-        found: datetime = await own.fetchval(
+        moment: datetime = await own.fetchval(
             "SELECT max(query_start) FROM pg_stat_activity WHERE datname = current_database()"
             " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
-        return found
+        return moment
     finally:
         await own.close()
 

@@ -106,7 +106,7 @@ async def test_a_ping_is_taken_in_every_form(jobs: Jobs, prefix: str, method: st
 
     assert answer.status == 200
     assert method == "HEAD" or answer.json == {"ok": True}
-    assert [one["status"] for one in await jobs.results(id_)] == ["up"]
+    assert [result["status"] for result in await jobs.results(id_)] == ["up"]
     assert (await jobs.get(id_))["lastCheckedAt"] is not None
 
 
@@ -214,7 +214,7 @@ async def test_a_pause_counts_against_nobody_and_its_pings_are_recorded(jobs: Jo
 
     assert answer.json == {"ok": True}
     assert paused["status"] == "paused"
-    assert [one["status"] for one in await jobs.results(id_)][1:] == ["down", "up"]
+    assert [result["status"] for result in await jobs.results(id_)][1:] == ["down", "up"]
     assert resumed["status"] == "up"
     assert (await jobs.get(id_))["status"] == "down"
 
@@ -291,7 +291,7 @@ async def test_a_push_as_uptime_kuma_takes_it_fails_unless_its_status_is_up(
     answer = await jobs.api.with_token(None).get(f"/api/push/{await jobs.key(id_)}{query}")
 
     assert answer.status == 200
-    assert [one["status"] for one in await jobs.results(id_)] == [status]
+    assert [result["status"] for result in await jobs.results(id_)] == [status]
 
 
 async def test_a_new_key_takes_the_place_of_the_old_one(jobs: Jobs) -> None:
@@ -339,7 +339,7 @@ async def test_a_ping_by_the_monitors_id_needs_a_token_of_its_team(jobs: Jobs) -
     assert (await other.post(f"/v1/monitors/{id_}/rotate-key")).status == 404
     assert (await jobs.api.post(path + "?sign=7")).json == {"ok": True}
     assert (await jobs.api.post(path + "?sign=maybe")).json["details"]["sign"]
-    assert [one["statusCode"] for one in await jobs.results(id_)] == [7]
+    assert [result["statusCode"] for result in await jobs.results(id_)] == [7]
 
 
 async def test_only_a_heartbeat_takes_pings(jobs: Jobs) -> None:
@@ -473,11 +473,11 @@ async def test_a_ping_shows_how_its_own_limit_stands(jobs: Jobs) -> None:
     first, second, note = [await bare.get(f"/v1/ping/{key}{sign}") for sign in ("", "", "/log")]
     answers = [await bare.get(f"/v1/ping/{key}") for _ in range(140)]
 
-    left = [int(one.headers["X-RateLimit-Remaining"]) for one in (first, second, note)]
+    left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in (first, second, note)]
     assert left == sorted(left, reverse=True)
     assert left[0] == 99
     assert first.headers["X-RateLimit-Limit"] == "600"
-    refused = next(one for one in answers if one.status == 429)
+    refused = next(answer for answer in answers if answer.status == 429)
     assert refused.headers["X-RateLimit-Remaining"] == "0"
     assert refused.headers["Retry-After"] == "1"
 

@@ -32,9 +32,9 @@ def late(
 
 
 def test_a_ping_in_time_is_good_and_the_next_is_awaited_from_it() -> None:
-    beat, said = take(FRESH, GOOD, HOURLY, NOON + 30 * M)
+    beat, result = take(FRESH, GOOD, HOURLY, NOON + 30 * M)
 
-    assert said == HeartbeatResult(Status.UP, NOON + 30 * M)
+    assert result == HeartbeatResult(Status.UP, NOON + 30 * M)
     assert awaited(beat, HOURLY) == NOON + 30 * M + H + M
 
 
@@ -48,16 +48,16 @@ def test_a_missed_ping_is_late_at_the_end_of_the_grace_and_not_before() -> None:
 def test_each_further_interval_of_silence_is_a_failure_of_its_own() -> None:
     beat, moments = FRESH, []
     for minute in range(5 * 60):
-        beat, said, _ = check_overdue(beat, HOURLY, [], NOON + minute * M)
-        moments += [said.at] if said else []
+        beat, result, _ = check_overdue(beat, HOURLY, [], NOON + minute * M)
+        moments += [result.at] if result else []
 
     assert moments == [NOON + n * H + M for n in (1, 2, 3, 4)]
 
 
 def test_who_looks_late_makes_up_for_one_missed_ping_only() -> None:
-    beat, said, due = check_overdue(FRESH, HOURLY, [], NOON + 100 * H)
+    beat, result, due = check_overdue(FRESH, HOURLY, [], NOON + 100 * H)
 
-    assert said is not None
+    assert result is not None
     assert due is not None
     assert NOON + 100 * H < due <= NOON + 101 * H + M
     assert late(beat, HOURLY, NOON + 100 * H) is None
@@ -81,9 +81,9 @@ def test_nothing_is_awaited_of_a_job_that_may_wait_for_its_first_ping() -> None:
     [(FAILED, "failed: the job says so"), (Ping(PingSignal.FAILED, code=3), "failed: exit status 3")],
 )
 def test_a_job_that_says_it_failed_is_down_and_awaited_anew(ping: Ping, error: str) -> None:
-    beat, said = take(FRESH, ping, HOURLY, NOON + M)
+    beat, result = take(FRESH, ping, HOURLY, NOON + M)
 
-    assert (said.status, said.error, said.code) == (Status.DOWN, error, ping.code)
+    assert (result.status, result.error, result.code) == (Status.DOWN, error, ping.code)
     assert awaited(beat, HOURLY) == NOON + M + H + M
 
 
@@ -100,9 +100,9 @@ def test_the_run_time_is_from_the_start_with_the_same_rid() -> None:
 
 def test_a_start_alone_and_a_log_say_nothing_of_how_it_goes() -> None:
     for ping in (STARTED, Ping(PingSignal.LOGGED)):
-        beat, said = take(FRESH, ping, HOURLY, NOON + M)
+        beat, result = take(FRESH, ping, HOURLY, NOON + M)
 
-        assert said.status is Status.UNKNOWN
+        assert result.status is Status.UNKNOWN
         assert awaited(beat, HOURLY) == NOON + H + M
 
 
@@ -111,9 +111,9 @@ def test_a_run_that_does_not_end_is_too_long_once_its_time_is_over() -> None:
     beat, _ = take(FRESH, STARTED, plan, NOON)
 
     assert awaited(beat, plan) == NOON + 10 * M
-    beat, said, due = check_overdue(beat, plan, [], NOON + 10 * M)
+    beat, result, due = check_overdue(beat, plan, [], NOON + 10 * M)
 
-    assert said == HeartbeatResult(
+    assert result == HeartbeatResult(
         Status.DOWN, NOON + 10 * M, "too long: it started and did not end within 10 m"
     )
     assert due == NOON + H + M
@@ -142,9 +142,9 @@ def test_a_job_of_cron_is_late_a_grace_after_its_time() -> None:
     beat, _ = take(FRESH, GOOD, plan, NOON)
 
     assert awaited(beat, plan) == NOON + 14 * H + 5 * M
-    said = late(beat, plan, NOON + 15 * H)
-    assert said is not None
-    assert said.error == "missed: no ping came at its time (0 3 * * *), nor in the 5 m after"
+    result = late(beat, plan, NOON + 15 * H)
+    assert result is not None
+    assert result.error == "missed: no ping came at its time (0 3 * * *), nor in the 5 m after"
 
 
 def test_so_many_runs_are_followed_and_the_oldest_goes_first() -> None:
@@ -166,8 +166,8 @@ def test_a_job_whose_host_is_a_little_ahead_is_not_called_late(early: timedelta)
     beat = FRESH
     for day in range(3):
         at = THREE + day * 24 * H
-        beat, said = take(beat, GOOD, NIGHTLY, at - early)
-        assert said.status is Status.UP
+        beat, result = take(beat, GOOD, NIGHTLY, at - early)
+        assert result.status is Status.UP
         assert awaited(beat, NIGHTLY) == at + 24 * H + M
         assert late(beat, NIGHTLY, at + 2 * M) is None
 

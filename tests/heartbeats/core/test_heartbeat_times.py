@@ -45,12 +45,12 @@ TABLE = [
 def test_a_job_is_awaited_when_cron_runs_it(
     zone: str, expression: str, after: str, expected: list[str]
 ) -> None:
-    found, moment = [], at(after, zone)
+    moments, moment = [], at(after, zone)
     for _ in expected:
         moment = following(expression, zone, moment)
-        found.append(moment)
+        moments.append(moment)
 
-    assert found == [at(text) for text in expected]
+    assert moments == [at(text) for text in expected]
 
 
 CHANGES = [
@@ -82,9 +82,9 @@ def test_jobs_that_go_by_the_clock_are_found_as_an_oracle_finds_them(
     after = at(f"{day} 02:00", zone) + minutes * MINUTE
     hour = "*" if hours is None else ",".join(map(str, sorted(hours)))
 
-    found = following(f"*/{step} {hour} * * *", zone, after)
+    moment = following(f"*/{step} {hour} * * *", zone, after)
 
-    assert found == oracle(set(range(0, 60, step)), hours or set(range(24)), zone, after)
+    assert moment == oracle(set(range(0, 60, step)), hours or set(range(24)), zone, after)
 
 
 @given(
@@ -126,11 +126,11 @@ def by_calendar(
     rule = rrule(
         DAILY, wall - timedelta(days=2), byminute=minutes, byhour=hours, bysecond=0, byweekday=WEEKDAYS[days]
     )
-    found: set[datetime] = set()
+    moments: set[datetime] = set()
     for when in rule:
         exists = tz.datetime_exists(when, there)
-        found.add(when.replace(tzinfo=there).astimezone(UTC) if exists else behind_the_gap(when, there))
-        if len(ahead := sorted(one for one in found if one > after)) > 4:
+        moments.add(when.replace(tzinfo=there).astimezone(UTC) if exists else behind_the_gap(when, there))
+        if len(ahead := sorted(moment for moment in moments if moment > after)) > 4:
             return ahead[:4]
     raise AssertionError(rule)
 
@@ -160,12 +160,12 @@ def test_jobs_at_certain_times_are_found_as_a_calendar_finds_them(
     after = at(f"{day} 12:00") + minutes * MINUTE
     expression = f"{','.join(map(str, minute))} {','.join(map(str, hour))} * * {days}"
 
-    found, moment = [], after
+    moments, moment = [], after
     for _ in range(4):
         moment = following(expression, zone, moment)
-        found.append(moment)
+        moments.append(moment)
 
-    assert found == by_calendar(minute, hour, days, zone, after)
+    assert moments == by_calendar(minute, hour, days, zone, after)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,9 @@ async def collectors(
     for _ in range(count):
         pushes = Pushes(db, clock=GivenClock(clock, lambda: NOON - H), watch=watch)
         made.append(PingReceiver(db, pushes, clock=GivenClock(clock)))
-    tasks = [asyncio.create_task(forever("pings", one.turn, timedelta(milliseconds=10))) for one in made]
+    tasks = [
+        asyncio.create_task(forever("pings", receiver.turn, timedelta(milliseconds=10))) for receiver in made
+    ]
     try:
         yield made
     finally:
@@ -109,10 +111,10 @@ async def test_pings_that_come_early_or_late_are_awaited_as_the_rules_say(db: Db
     clock = Clock()
     [monitor] = (world := await jobs(db, plan)).monitors
     beat = Beat(NOON)
-    async with collectors(db, clock) as [one]:
+    async with collectors(db, clock) as [receiver]:
         for wait_s in (3_599, 2, 3_540, 3_541, 30, 3_660, 3_000):
             clock.now += wait_s * S
-            assert await one.take(of(monitor))
+            assert await receiver.take(of(monitor))
             beat, _ = heartbeat.take(beat, GOOD, plan, clock.now)
             assert await beat_of(world, monitor) == (beat, heartbeat.awaited(beat, plan))
 
@@ -121,9 +123,9 @@ async def test_a_good_ping_marks_an_hour_that_was_rolled_up_before_it_came(db: D
     clock = Clock()
     [monitor] = (world := await jobs(db, HOURLY)).monitors
     await world.run("INSERT INTO rollups_done (until) VALUES ($1)", NOON + 2 * H)
-    async with collectors(db, clock) as [one]:
+    async with collectors(db, clock) as [receiver]:
         for clock.now in (NOON + 61 * M, NOON + 122 * M):
-            assert await one.take(of(monitor))
+            assert await receiver.take(of(monitor))
     assert await world.fetch("SELECT monitor, at FROM rollups_dirty") == [
         {"monitor": monitor, "at": NOON + H}
     ]
@@ -137,14 +139,14 @@ async def test_the_short_way_comes_to_what_the_rules_say(
     clock = Clock()
     world = await jobs(db, plan)
     [monitor] = world.monitors
-    beat, said = Beat(NOON), []
+    beat, results = Beat(NOON), []
 
-    async with collectors(db, clock) as [one]:
+    async with collectors(db, clock) as [receiver]:
         for ping in pings:
             clock.now += 7 * M
-            assert await one.take(of(monitor, ping, b"text"))
+            assert await receiver.take(of(monitor, ping, b"text"))
             beat, finding = heartbeat.take(beat, ping, plan, clock.now)
-            said.append(finding)
+            results.append(finding)
 
     assert await beat_of(world, monitor) == (beat, heartbeat.awaited(beat, plan))
     rows = await world.fetch(
@@ -156,17 +158,17 @@ async def test_the_short_way_comes_to_what_the_rules_say(
     )
     assert rows == [
         {
-            "ts": one.at,
-            "status": one.status,
-            "ms": one.ms,
-            "code": one.code,
-            "error": one.error,
+            "ts": result.at,
+            "status": result.status,
+            "ms": result.ms,
+            "code": result.code,
+            "error": result.error,
             "body": "text",
         }
-        for one in said
+        for result in results
     ]
     [state] = await world.fetch("SELECT last_at, last_status, last_ms FROM states")
-    last = said[-1]
+    last = results[-1]
     assert state == {"last_at": last.at, "last_status": last.status, "last_ms": last.ms}
 
 
@@ -178,7 +180,7 @@ async def test_each_of_many_pings_at_once_is_a_result(db: Db) -> None:
 
     async with collectors(db, clock, 2) as ones:
         answers = await asyncio.gather(
-            *(one.take(ping) for ping in sent for one in ones), ones[0].take(stranger)
+            *(receiver.take(ping) for ping in sent for receiver in ones), ones[0].take(stranger)
         )
 
     assert all(answers[:300])
@@ -193,8 +195,8 @@ async def test_a_ping_to_a_paused_job_is_a_result_and_moves_no_state(db: Db) -> 
     [monitor] = world.monitors
     await world.run("UPDATE monitors SET paused_at = $1", NOON)
 
-    async with collectors(db, clock) as [one]:
-        assert await one.take(of(monitor))
+    async with collectors(db, clock) as [receiver]:
+        assert await receiver.take(of(monitor))
 
     assert await world.value("SELECT count(*) FROM results") == 1
     assert await world.value("SELECT last_at FROM states") is None
@@ -207,16 +209,16 @@ async def test_the_limit_of_a_job_is_one_for_all_collectors(db: Db) -> None:
     busy, quiet = world.monitors
     tally: Counter[str] = Counter()
 
-    async def send(one: PingReceiver, ping: Ping) -> None:
+    async def send(receiver: PingReceiver, ping: Ping) -> None:
         try:
-            assert await one.take(of(busy, ping))
+            assert await receiver.take(of(busy, ping))
             tally["taken"] += 1
         except Limited:
             tally["refused"] += 1
 
     async with collectors(db, clock, 3) as ones:
         for sign in (PingSignal.GOOD, PingSignal.LOGGED):
-            await asyncio.gather(*(send(one, Ping(sign)) for one in ones for _ in range(40)))
+            await asyncio.gather(*(send(receiver, Ping(sign)) for receiver in ones for _ in range(40)))
         assert await ones[0].take(of(quiet))
 
     assert 100 <= tally["taken"] <= 120
@@ -230,9 +232,9 @@ async def test_a_database_clock_that_was_set_back_refuses_nobody(db: Db) -> None
     [monitor] = world.monitors
     await world.run("UPDATE heartbeats SET paced_at = now() + interval '1 hour'")
 
-    async with collectors(db, clock) as [one]:
+    async with collectors(db, clock) as [receiver]:
         for ping in (GOOD, Ping(PingSignal.LOGGED)):
-            assert await one.take(of(monitor, ping))
+            assert await receiver.take(of(monitor, ping))
             ahead = await world.value("SELECT extract(epoch FROM paced_at - now())::float8 FROM heartbeats")
             assert ahead < 1
 
@@ -243,10 +245,10 @@ async def test_a_monitor_that_begins_to_fail_meanwhile_is_decided_about(db: Db) 
     world = await jobs(db, HOURLY)
     [monitor] = world.monitors
 
-    async with collectors(db, clock) as [one]:
+    async with collectors(db, clock) as [receiver]:
         async with db.transaction() as tx:
             await tx.execute("UPDATE states SET fails = 1, failed_since = $1", NOON)
-            taking = asyncio.create_task(one.take(of(monitor)))
+            taking = asyncio.create_task(receiver.take(of(monitor)))
             await _blocked(world)
         assert await taking
 
@@ -269,9 +271,9 @@ async def test_good_pings_that_are_slow_leave_a_mark_for_the_rules_that_wait_for
 
     async def marks(sent: dict[int, int]) -> Any:
         rule = {m: WatchedMonitor(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()}
-        async with collectors(db, clock, watch=Watched(rule)) as [one]:
+        async with collectors(db, clock, watch=Watched(rule)) as [receiver]:
             for monitor, ms in sent.items():
-                assert await one.take(of(monitor, Ping(PingSignal.GOOD, ms=ms)))
+                assert await receiver.take(of(monitor, Ping(PingSignal.GOOD, ms=ms)))
         return [row["monitor_id"] for row in await world.fetch("SELECT monitor_id FROM alert_marks")]
 
     assert await marks({slow: 5000, fast: 20}) == [world.ids[slow]]

@@ -67,36 +67,36 @@ async def test_everybody_who_is_late_is_found_once_by_any_number_who_look(db: Db
     monitors = await awaited(db, many=700)
     both = [sweeper(db, clock, found) for _ in range(2)]
     await pass_time(clock, listening, NOON + 10 * M)
-    for one in both:
-        await one.turn()
-        await one.turn()
+    for heartbeat_sweeper in both:
+        await heartbeat_sweeper.turn()
+        await heartbeat_sweeper.turn()
     assert found.late == []
 
     await pass_time(clock, listening, NOON + 11 * M)
     for _ in range(3):
-        await asyncio.gather(*(one.turn() for one in both))
+        await asyncio.gather(*(heartbeat_sweeper.turn() for heartbeat_sweeper in both))
 
     assert sorted(monitor for monitor, _ in found.late) == monitors
-    assert {said.at for _, said in found.late} == {NOON + 11 * M}
+    assert {result.at for _, result in found.late} == {NOON + 11 * M}
 
 
 async def test_the_time_in_which_the_database_was_away_counts_against_nobody(db: Db) -> None:
     clock, found = Clock(), Found()
     listening = CollectorPresence(db, clock=GivenClock(clock, lambda: NOON))
     await awaited(db)
-    one = sweeper(db, clock, found)
+    heartbeat_sweeper = sweeper(db, clock, found)
     await pass_time(clock, listening, NOON + 5 * M)
     clock.now += 30 * M
 
-    for turn in (one.turn, listening.turn, one.turn):
+    for turn in (heartbeat_sweeper.turn, listening.turn, heartbeat_sweeper.turn):
         await turn()
     await pass_time(clock, listening, NOON + 41 * M)
-    await one.turn()
+    await heartbeat_sweeper.turn()
     assert found.late == []
 
     await pass_time(clock, listening, NOON + 43 * M)
-    await one.turn()
-    assert [said.at for _, said in found.late] == [pytest.approx(NOON + 42 * M, abs=timedelta(seconds=1))]
+    await heartbeat_sweeper.turn()
+    assert [result.at for _, result in found.late] == [pytest.approx(NOON + 42 * M, abs=timedelta(seconds=1))]
 
 
 async def test_with_a_clock_that_was_just_set_nobody_is_late(db: Db) -> None:

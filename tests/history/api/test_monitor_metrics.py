@@ -50,11 +50,11 @@ def samples(answer: Answer) -> dict[str, float]:
     assert answer.status == 200, answer.body
     return {
         " ".join(
-            (one.name, one.labels["name"], one.labels["location"], one.labels.get("phase", ""))
-        ).strip(): one.value
+            (sample.name, sample.labels["name"], sample.labels["location"], sample.labels.get("phase", ""))
+        ).strip(): sample.value
         for family in text_string_to_metric_families(answer.body.decode())
-        for one in family.samples
-        if one.name.startswith("probe_")
+        for sample in family.samples
+        if sample.name.startswith("probe_")
     }
 
 
@@ -178,11 +178,11 @@ async def test_the_instance_is_what_is_checked(
 
     text = (await api.get(path)).body.decode()
 
-    found = [
-        one
+    samples = [
+        sample
         for family in text_string_to_metric_families(text)
-        for one in family.samples
-        if one.name.startswith("probe_")
+        for sample in family.samples
+        if sample.name.startswith("probe_")
     ]
-    assert {one.labels["instance"] for one in found} == {instance}
+    assert {sample.labels["instance"] for sample in samples} == {instance}
     assert "_created" not in text

@@ -331,10 +331,14 @@ async def test_the_widest_range_of_a_rare_status_is_empty_without_any(api: Api, 
 def _is_true(history: History, place: int, point: dict[str, Any]) -> None:
     """Slowly, from the results and the definition of uptime."""
     since, until = ((datetime.fromisoformat(point[end]) - START) // SECOND for end in ("from", "to"))
-    mine = [one for one in history.results if place in (0, one.location + 1) and since <= one.at < until]
+    mine = [
+        result
+        for result in history.results
+        if place in (0, result.location + 1) and since <= result.at < until
+    ]
     known, down = _times(history, place, since, until)
-    answers = sorted(one.ms for one in mine if one.status == 1)
-    judged = [one.status == 1 for one in mine if one.run == 1 and one.status != 3]
+    answers = sorted(result.ms for result in mine if result.status == 1)
+    judged = [result.status == 1 for result in mine if result.run == 1 and result.status != 3]
     assert point["checks"] == len(mine)
     assert point["knownSeconds"] == known
     assert point["outageSeconds"] == down
@@ -351,7 +355,11 @@ def _times(history: History, place: int, since: int, until: int) -> tuple[int, i
     known = uptime.union(
         *(
             uptime.known(
-                sorted((one.at * 1000, one.status != 3) for one in history.results if one.location + 1 == at),
+                sorted(
+                    (result.at * 1000, result.status != 3)
+                    for result in history.results
+                    if result.location + 1 == at
+                ),
                 [(start * 1000, cover) for start, cover in history.cadences],
                 [(start * 1000, end * 1000) for start, end in history.maintenance],
             )

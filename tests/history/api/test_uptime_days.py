@@ -148,11 +148,11 @@ async def test_the_total_of_results_is_exact(api: Api, history: History, draw: s
     found = (await api.get(f"/v1/monitors/{id_}/results", params=params)).json
 
     wanted = [
-        one
-        for one in history.results
-        if since <= one.at <= until
-        and (status is None or one.status == STATUS[status])
-        and where in (None, one.location)
+        result
+        for result in history.results
+        if since <= result.at <= until
+        and (status is None or result.status == STATUS[status])
+        and where in (None, result.location)
     ]
     assert found["meta"]["total"] == len(wanted)
 
@@ -172,9 +172,9 @@ async def test_results_without_raw_ones_are_not_counted(api: Api) -> None:
     await result(api, ground.monitor, START + 9 * HOUR)
     await roll(ground.db, START + 12 * HOUR)
 
-    found = await api.get(f"/v1/monitors/{id_}/results", params={"from": iso(START - 70 * DAY), "limit": 1})
+    answer = await api.get(f"/v1/monitors/{id_}/results", params={"from": iso(START - 70 * DAY), "limit": 1})
 
-    assert found.json["meta"]["total"] == 1
+    assert answer.json["meta"]["total"] == 1
 
 
 async def test_the_next_page_is_linked_with_the_range_as_it_was_understood(api: Api) -> None:

@@ -35,7 +35,12 @@ async def test_the_entity_tag_is_the_revision(team: Api, path: str, body: dict[s
     changed = await team.patch(thing, {"name": "other"})
     after = await team.get(thing)
 
-    assert [one.headers["ETag"] for one in (first, same, changed, after)] == ['"1"', '"1"', '"2"', '"2"']
+    assert [answer.headers["ETag"] for answer in (first, same, changed, after)] == [
+        '"1"',
+        '"1"',
+        '"2"',
+        '"2"',
+    ]
     assert (first.json["revision"], after.json["revision"]) == (1, 2)
 
 

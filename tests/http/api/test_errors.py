@@ -117,7 +117,7 @@ async def test_a_slash_at_the_end_is_the_same_path(api: Api, path: str) -> None:
 
     answers = [await api.get(one) for one in (path, f"{name}/{mark}{query}")]
 
-    assert [one.status for one in answers] == [200, 200]
+    assert [answer.status for answer in answers] == [200, 200]
     assert answers[0].headers.get("X-RateLimit-Limit") == answers[1].headers.get("X-RateLimit-Limit")
     assert (await api.with_token(None).get("/v1/me/")).status == 401
 

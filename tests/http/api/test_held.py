@@ -58,7 +58,7 @@ async def test_a_status_pages_password_is_hashed_outside_of_any_transaction(
     third = await api.post("/v1/apply", {"statusPages": [_PRIVATE | {"name": "Other"}]}, **keyed("b"))
     again = await api.post("/v1/apply", {"statusPages": [_PRIVATE | {"name": "Other"}]}, **keyed("c"))
 
-    assert [one.status for one in (first, second, third, again)] == [201, 200, 200, 200]
+    assert [answer.status for answer in (first, second, third, again)] == [201, 200, 200, 200]
     assert (third.json["unchanged"], again.json["unchanged"]) == (0, 1)
     assert STRICTNESS.told == set()
 
@@ -111,5 +111,5 @@ async def test_many_new_passwords_keep_no_connection_from_others(api: Api) -> No
 
     assert (await api.get("/v1/incidents")).status == 200
 
-    assert sum(not one.done() for one in changes) > 8
+    assert sum(not task.done() for task in changes) > 8
     assert {answer.status for answer in await asyncio.gather(*changes)} == {200}

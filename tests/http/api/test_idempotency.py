@@ -41,9 +41,9 @@ async def count(api: Api, what: str) -> int:
     return int((await api.get(f"/v1/{what}")).json["meta"]["total"])
 
 
-def same(one: Answer, other: Answer) -> bool:
+def same(answer: Answer, other: Answer) -> bool:
     told = ("Content-Type", "Location", "ETag")
-    return (one.status, one.body, [one.headers.get(name) for name in told]) == (
+    return (answer.status, answer.body, [answer.headers.get(name) for name in told]) == (
         other.status,
         other.body,
         [other.headers.get(name) for name in told],
@@ -165,10 +165,10 @@ async def test_what_is_refused_before_its_turn_is_not_kept(api: Api, db: Db) -> 
 
 async def test_an_answer_that_tells_a_secret_is_kept_nowhere(api: Api, db: Db) -> None:
     body = {"name": "deploy", "permission": "read-only"}
-    one, two = [await api.post("/v1/tokens", body, **keyed("a")) for _ in range(2)]
+    answer, two = [await api.post("/v1/tokens", body, **keyed("a")) for _ in range(2)]
 
-    assert (one.status, two.status) == (201, 201)
-    assert one.json["token"] != two.json["token"]
+    assert (answer.status, two.status) == (201, 201)
+    assert answer.json["token"] != two.json["token"]
     assert await kept(db) == 0
 
 

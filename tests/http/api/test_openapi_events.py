@@ -31,8 +31,8 @@ async def test_what_people_do_is_told_as_it_is_described(api: Api) -> None:
         done(await api.post(f"/v1/incidents/{incident}/reopen"))
         page = done(await api.post("/v1/status-pages", {"name": "Example"}))
         news = {"title": "It smells", "message": "We look into it"}
-        told = done(await api.post(f"/v1/status-pages/{page}/incidents", news))
-        done(await api.put(f"/v1/status-pages/{page}/incidents/{told}", {"message": "It was the toast"}))
+        text = done(await api.post(f"/v1/status-pages/{page}/incidents", news))
+        done(await api.put(f"/v1/status-pages/{page}/incidents/{text}", {"message": "It was the toast"}))
         done(await api.delete(f"/v1/monitors/{monitor}"))
         heard = await stream.events(12)
 

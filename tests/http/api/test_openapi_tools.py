@@ -78,9 +78,9 @@ def run(folder: Path, tool: str, *arguments: str) -> str:
 def test_redocly_finds_no_fault(folder: Path) -> None:
     (folder / "redocly.yaml").write_text(REDOCLY, encoding="utf-8")
 
-    said = run(folder, "redocly", "lint", "--format=json", "openapi.json")
+    text = run(folder, "redocly", "lint", "--format=json", "openapi.json")
 
-    assert json.loads(said[said.index("{") :])["totals"] == {"errors": 0, "warnings": 0, "ignored": 0}
+    assert json.loads(text[text.index("{") :])["totals"] == {"errors": 0, "warnings": 0, "ignored": 0}
 
 
 def test_spectral_finds_no_fault(folder: Path) -> None:

@@ -127,7 +127,7 @@ async def test_a_spent_token_is_429_whatever_else_is_bad(api: Api) -> None:
         async with limited_to(api, app_plans) as small:
             poor = small.with_token(reader.token)
             let_through, _ = await until_limited(lambda: poor.get("/v1/me"), 10)
-            told = [
+            answers = [
                 await poor.call(method, path)
                 for method, path in (
                     ("DELETE", "/v1/monitors/nonsense"),
@@ -138,7 +138,7 @@ async def test_a_spent_token_is_429_whatever_else_is_bad(api: Api) -> None:
         assert (await served.get("/v1/me")).status == 200
 
     assert let_through == 5
-    assert [one.status for one in told] == [429, 429, 429]
+    assert [answer.status for answer in answers] == [429, 429, 429]
 
 
 @asynccontextmanager

@@ -86,10 +86,10 @@ async def known(api: Api, seeded: dict[str, str], path: str) -> str:
 
 
 def clean(api: Api, answer: Answer) -> None:
-    said = str(answer.headers) + answer.body.decode()
-    assert MARK not in said
+    text = str(answer.headers) + answer.body.decode()
+    assert MARK not in text
     assert api.token is not None
-    assert api.token not in said
+    assert api.token not in text
 
 
 @pytest.mark.parametrize(("path", "needs"), READS)
@@ -140,11 +140,11 @@ async def test_nothing_is_logged_or_told_of_a_secret(
         assert (await api.delete(f"{path}/{id_}")).status in (204, 404)
 
     kept = await _told(api, "events", "timeline", "audit_log", "incidents", "deliveries", "signals", "tokens")
-    out, said = capfd.readouterr()
+    out, text = capfd.readouterr()
     secrets = [MARK, str(api.token), invited["invitationUrl"].rpartition("/")[2], joining]
     for secret in secrets:
         assert secret not in kept
-        assert secret not in out + said + caplog.text
+        assert secret not in out + text + caplog.text
 
 
 async def _told(api: Api, *tables: str) -> str:

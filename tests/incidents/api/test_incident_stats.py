@@ -54,13 +54,13 @@ async def test_days_without_any_are_there_with_zeros(api: Api) -> None:
 async def test_a_week_is_named_by_its_monday_and_a_month_by_its_first(api: Api) -> None:
     await ended(api, T0, 60)  # a Sunday
     weeks = await stats(api, "?from=2026-11-01&to=2026-11-09&group_by=week")
-    assert [(one["date"], one["incidents"]) for one in weeks["byWeek"]] == [
+    assert [(week["date"], week["incidents"]) for week in weeks["byWeek"]] == [
         ("2026-10-26", 1),
         ("2026-11-02", 0),
         ("2026-11-09", 0),
     ]
     months = await stats(api, "?from=2026-10-15&to=2027-01-01&group_by=month")
-    assert [(one["date"], one["incidents"]) for one in months["byMonth"]] == [
+    assert [(month["date"], month["incidents"]) for month in months["byMonth"]] == [
         ("2026-10-01", 0),
         ("2026-11-01", 1),
         ("2026-12-01", 0),

@@ -104,7 +104,7 @@ async def test_the_sdk_exports_over_http(metrics: Metrics, compression: Compress
     assert await asyncio.to_thread(measure, OverHttp(endpoint=url, headers=headers, compression=compression))
 
     assert await seen(metrics, id_) == {"orders": 3, "queue": 7.5, "latency_count": 1, "latency_sum": 0.25}
-    assert [one["status"] for one in await metrics.results(id_)] == ["up"]
+    assert [result["status"] for result in await metrics.results(id_)] == ["up"]
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
@@ -228,7 +228,7 @@ async def test_exporters_are_told_when_to_come_again(metrics: Metrics) -> None:
     id_ = await make(metrics)
     answers = [await post(metrics, id_, b"") for _ in range(150)]
 
-    [limited, *_] = [one for one in answers if one.status == 429]
+    [limited, *_] = [answer for answer in answers if answer.status == 429]
     assert limited.headers["Retry-After"] == "1"
     [detail] = Status.FromString(limited.body).details
     assert detail.type_url.endswith("google.rpc.RetryInfo")
@@ -273,7 +273,7 @@ async def test_errors_over_grpc_say_whether_to_come_again(metrics: Metrics, port
 
     assert bad.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert large.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-    limited = next(one for one in answers if isinstance(one, grpc.aio.AioRpcError))
+    limited = next(answer for answer in answers if isinstance(answer, grpc.aio.AioRpcError))
     assert limited.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     trailers = dict(limited.trailing_metadata())
     assert "google.rpc.retryinfo-bin" in trailers

@@ -193,10 +193,10 @@ async def test_metadata_alone_is_welcome(metrics: Metrics) -> None:
 
 async def test_native_histograms_count_and_show_their_observations(metrics: Metrics) -> None:
     id_ = await metrics.make()
-    one = series(named("latency_seconds"))
-    one.histograms.add(count_int=42, sum=4.5, timestamp=metrics.ms())
+    time_series = series(named("latency_seconds"))
+    time_series.histograms.add(count_int=42, sum=4.5, timestamp=metrics.ms())
 
-    answer = await metrics.push(id_, pack(part(1, one.SerializeToString())))
+    answer = await metrics.push(id_, pack(part(1, time_series.SerializeToString())))
 
     assert answer.headers["X-Prometheus-Remote-Write-Histograms-Written"] == "1"
     assert [one["value"] for one in await metrics.series(id_)] == [42.0]
@@ -285,9 +285,9 @@ async def test_pushes_beyond_the_limit_are_told_when_to_come_again(metrics: Metr
     id_ = await metrics.make()
     answers = [await metrics.push(id_, pack(b"")) for _ in range(150)]
 
-    assert {one.status for one in answers} == {204, 429}
-    refused = next(one for one in answers if one.status == 429)
-    left = [int(one.headers["X-RateLimit-Remaining"]) for one in (answers[0], answers[20], refused)]
+    assert {answer.status for answer in answers} == {204, 429}
+    refused = next(answer for answer in answers if answer.status == 429)
+    left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in (answers[0], answers[20], refused)]
     assert left == sorted(left, reverse=True)
     assert left[-1] == 0
 
@@ -298,14 +298,14 @@ async def test_the_limit_of_a_monitor_is_one_for_all_collectors(metrics: Metrics
     pushes = Pushes(db, clock=GivenClock(clock, clock))
     collectors = [Receiving(db, keyring, pushes, clock=GivenClock(clock)) for _ in range(3)]
 
-    async def admitted(one: Receiving, id_: str) -> bool:
+    async def admitted(receiving: Receiving, id_: str) -> bool:
         try:
-            await one.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
+            await receiving.admit(ids.read("mon", id_), metrics.tokens[id_], "prometheus")
         except Limited:
             return False
         return True
 
-    let_in = sum([await admitted(one, busy) for _ in range(80) for one in collectors])
+    let_in = sum([await admitted(receiving, busy) for _ in range(80) for receiving in collectors])
 
     assert 95 <= let_in <= 125
     assert await admitted(collectors[0], quiet)
@@ -368,11 +368,11 @@ async def test_large_pushes_leave_room_for_those_of_others(
 async def test_more_samples_than_fit_into_a_status_are_told(metrics: Metrics) -> None:
     id_ = await metrics.make()
     at = metrics.ms()
-    one: TimeSeries = series(UP, *((at - 50_000 + i, float(i)) for i in range(50_000)))
+    time_series: TimeSeries = series(UP, *((at - 50_000 + i, float(i)) for i in range(50_000)))
 
-    assert (await metrics.push(id_, pack(part(1, one.SerializeToString())))).status == 204
+    assert (await metrics.push(id_, pack(part(1, time_series.SerializeToString())))).status == 204
 
-    assert [one["samples"] for one in await metrics.results(id_)] == [50_000]
+    assert [result["samples"] for result in await metrics.results(id_)] == [50_000]
 
 
 async def test_a_new_token_works_and_the_old_one_no_longer(metrics: Metrics) -> None:
@@ -423,9 +423,9 @@ async def test_series_of_another_team_are_not_found(metrics: Metrics) -> None:
 async def test_a_body_of_a_single_series_may_hold_many_samples(metrics: Metrics) -> None:
     id_ = await metrics.make()
     at = metrics.ms()
-    one: TimeSeries = series(UP, *((at - 1000 + i, float(i)) for i in range(1000)))
+    time_series: TimeSeries = series(UP, *((at - 1000 + i, float(i)) for i in range(1000)))
 
-    answer = await metrics.push(id_, pack(part(1, one.SerializeToString())))
+    answer = await metrics.push(id_, pack(part(1, time_series.SerializeToString())))
 
     assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "1000"
     assert [one["value"] for one in await metrics.series(id_)] == [999.0]

@@ -30,10 +30,10 @@ def seen(*values: float | None) -> list[Observed]:
     ],
 )
 def test_since_when_it_holds(values: tuple[float | None, ...], since: int | None, broken: bool) -> None:
-    [found] = moved([HIGH], seen(*values))
+    [condition] = moved([HIGH], seen(*values))
 
-    assert found.since == (None if since is None else AT + since * timedelta(minutes=1))
-    assert found.broken is broken
+    assert condition.since == (None if since is None else AT + since * timedelta(minutes=1))
+    assert condition.broken is broken
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_since_when_it_holds(values: tuple[float | None, ...], since: int | None
 def test_each_operator_at_its_bound(op: str, holds: bool) -> None:
     condition = Condition(metric="load", op=op, value=4.0)  # type: ignore[arg-type]
 
-    [found] = moved([condition], seen(4.0))
+    [held_condition] = moved([condition], seen(4.0))
 
-    assert (found.since is not None) is holds
+    assert (held_condition.since is not None) is holds
 
 
 def test_what_held_for_long_enough_is_said_with_its_series() -> None:
@@ -58,7 +58,7 @@ def test_what_held_for_long_enough_is_said_with_its_series() -> None:
 def test_of_many_three_are_named() -> None:
     holding = [HeldCondition(0, bytes([i]), LABELS, AT, AT, broken=False) for i in range(10)]
 
-    said = error([HIGH], holding, AT + timedelta(hours=1))
+    text = error([HIGH], holding, AT + timedelta(hours=1))
 
-    assert said.count("load") == 3
-    assert said.endswith("; and 7 more")
+    assert text.count("load") == 3
+    assert text.endswith("; and 7 more")

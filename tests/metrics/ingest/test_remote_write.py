@@ -27,8 +27,8 @@ def book(kind: Prometheus | OpenTelemetry) -> ReceiverState:
     return ReceiverState(1, UUID(int=1), 1, 60, 1, kind)
 
 
-def held(one: ReceiverState) -> dict[str, tuple[int, float | None]]:
-    return {series.labels["__name__"]: (series.at_ms, series.value) for series in one.series.values()}
+def held(state: ReceiverState) -> dict[str, tuple[int, float | None]]:
+    return {series.labels["__name__"]: (series.at_ms, series.value) for series in state.series.values()}
 
 
 def newest(sent: list[tuple[str, int, float]]) -> dict[str, tuple[int, float]]:
@@ -42,13 +42,13 @@ def newest(sent: list[tuple[str, int, float]]) -> dict[str, tuple[int, float]]:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(SAMPLES, max_size=4))
 async def test_known_series_are_read_as_the_protobuf_says(bodies: list[list[tuple[str, int, float]]]) -> None:
-    one = book(Prometheus())
+    state = book(Prometheus())
 
     for body in bodies:
         raw = b"".join(part(1, series({"__name__": n}, (at, v)).SerializeToString()) for n, at, v in body)
-        await remote_write.take_v1(raw, Taking(one, NOW))
+        await remote_write.take_v1(raw, Taking(state, NOW))
 
-    held_ = {name: value for name, value in held(one).items() if value[0] >= 0}
+    held_ = {name: value for name, value in held(state).items() if value[0] >= 0}
     assert held_ == newest([sample for body in bodies for sample in body])
 
 
@@ -57,7 +57,7 @@ async def test_known_series_are_read_as_the_protobuf_says(bodies: list[list[tupl
 async def test_known_points_are_read_as_the_protobuf_says(
     bodies: list[list[tuple[str, int, float]]], started: bool
 ) -> None:
-    one = book(OpenTelemetry())
+    state = book(OpenTelemetry())
     start = b"\x11" + bytes(8) if started else b""
 
     for body in bodies:
@@ -66,10 +66,10 @@ async def test_known_points_are_read_as_the_protobuf_says(
             point = Number(time_unix_nano=at * 1_000_000 % 2**64, as_double=value)
             whole = start + point.SerializeToString() + part(7, b"\x0a\x01k\x12\x03\x0a\x01v")
             metrics.append(part(2, part(1, name.encode()) + part(5, part(1, whole))))
-        await otlp.take(part(1, part(2, b"".join(metrics))), Taking(one, NOW))
+        await otlp.take(part(1, part(2, b"".join(metrics))), Taking(state, NOW))
 
     sent = [(n, at * 1_000_000 % 2**64 // 1_000_000, v) for body in bodies for n, at, v in body]
-    held_ = {name: value for name, value in held(one).items() if value[0] >= 0}
+    held_ = {name: value for name, value in held(state).items() if value[0] >= 0}
     assert held_ == newest(sent)
 
 

@@ -109,20 +109,25 @@ async def channel(api: Api, **fields: Any) -> str:
 async def test_a_new_monitor_says_what_is_missing(api: Api) -> None:
     id_ = await make(api, locations=["eu", "us"])
 
-    said = await explained(api, id_)
+    answer = await explained(api, id_)
 
-    assert set(said) == KEYS
-    assert said["status"] == (await shown(api, id_))["status"] == "up"
-    assert said["sentence"] == "Not measured yet: no location votes, so nothing changes."
-    assert [(at["location"], at["vote"], at["counts"], at["probe"]) for at in said["locations"]] == [
+    assert set(answer) == KEYS
+    assert answer["status"] == (await shown(api, id_))["status"] == "up"
+    assert answer["sentence"] == "Not measured yet: no location votes, so nothing changes."
+    assert [(at["location"], at["vote"], at["counts"], at["probe"]) for at in answer["locations"]] == [
         ("eu", "silent", False, None),
         ("us", "silent", False, None),
     ]
-    assert said["quorum"] == {"setting": "majority", "voters": 0, "needed": 0, "failing": 0}
-    assert said["verdict"] is None
-    assert [hold["hold"] for hold in said["holds"]] == ["no_voters"]
-    assert (said["lastResults"], said["told"], said["dependencies"], said["incident"]) == ([], [], [], None)
-    assert said["notTold"] == [
+    assert answer["quorum"] == {"setting": "majority", "voters": 0, "needed": 0, "failing": 0}
+    assert answer["verdict"] is None
+    assert [hold["hold"] for hold in answer["holds"]] == ["no_voters"]
+    assert (answer["lastResults"], answer["told"], answer["dependencies"], answer["incident"]) == (
+        [],
+        [],
+        [],
+        None,
+    )
+    assert answer["notTold"] == [
         "No one will be notified: no enabled channel receives monitor.down of this monitor."
     ]
 
@@ -132,15 +137,15 @@ async def test_some_failing_locations_are_not_enough(api: Api) -> None:
     await here.submit(here.world.batch(Status.UP, location="eu"))
     await here.fail("us")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == said["verdict"] == "up"
-    assert said["quorum"] == {"setting": "majority", "voters": 3, "needed": 2, "failing": 1}
-    votes = {at["location"]: at["vote"] for at in said["locations"]}
+    assert answer["status"] == answer["verdict"] == "up"
+    assert answer["quorum"] == {"setting": "majority", "voters": 3, "needed": 2, "failing": 1}
+    votes = {at["location"]: at["vote"] for at in answer["locations"]}
     assert votes == {"eu": "well", "us": "failing", "asia": "unknown"}
-    assert f"1 of 3 voting locations fails, 2 needed for down; us says: {REFUSED}." in said["sentence"]
-    assert said["holds"] == []
-    us = said["locations"][1]
+    assert f"1 of 3 voting locations fails, 2 needed for down; us says: {REFUSED}." in answer["sentence"]
+    assert answer["holds"] == []
+    us = answer["locations"][1]
     assert (us["consecutiveFailures"], us["failureThreshold"], us["lastError"]) == (3, 3, REFUSED)
     assert us["probe"]["name"] == "probe"
     assert us["probe"]["connected"] is True
@@ -152,24 +157,24 @@ async def test_an_outage_names_its_checks_and_who_was_told(api: Api) -> None:
     await here.fail("local")
     await here.route()
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == said["verdict"] == "down"
-    assert [(one["did"], one["consecutiveFailures"]) for one in said["lastResults"]] == [
+    assert answer["status"] == answer["verdict"] == "down"
+    assert [(one["did"], one["consecutiveFailures"]) for one in answer["lastResults"]] == [
         ("counted", 3),
         ("counted", 2),
         ("began", 1),
     ]
-    first = said["lastResults"][-1]["timestamp"]
-    assert said["since"] == said["locations"][0]["failingSince"] == first
-    assert said["incident"]["status"] == "open"
-    [told] = said["told"]
+    first = answer["lastResults"][-1]["timestamp"]
+    assert answer["since"] == answer["locations"][0]["failingSince"] == first
+    assert answer["incident"]["status"] == "open"
+    [told] = answer["told"]
     assert told["event"] == "monitor.down"
     [delivery] = told["deliveries"]
     assert (delivery["channelId"], delivery["name"]) == (channel_id, "ops")
     assert (delivery["status"], delivery["attempts"], delivery["lastError"]) == ("pending", 0, None)
     assert delivery["nextAttemptAt"] is not None
-    assert said["notTold"] == []
+    assert answer["notTold"] == []
 
 
 async def test_a_recovery_shows_the_check_that_ended_it(api: Api) -> None:
@@ -177,12 +182,12 @@ async def test_a_recovery_shows_the_check_that_ended_it(api: Api) -> None:
     await here.fail("local")
     await here.recover("local")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == said["verdict"] == "up"
-    assert [one["did"] for one in said["lastResults"]] == ["recovered", None, None, "began"]
-    assert said["since"] == said["lastResults"][0]["timestamp"]
-    assert [told["event"] for told in said["told"]] == ["monitor.up", "monitor.down"]
+    assert answer["status"] == answer["verdict"] == "up"
+    assert [one["did"] for one in answer["lastResults"]] == ["recovered", None, None, "began"]
+    assert answer["since"] == answer["lastResults"][0]["timestamp"]
+    assert [told["event"] for told in answer["told"]] == ["monitor.up", "monitor.down"]
 
 
 async def test_failed_checks_that_cannot_all_be_placed_are_not_guessed(api: Api) -> None:
@@ -191,10 +196,10 @@ async def test_failed_checks_that_cannot_all_be_placed_are_not_guessed(api: Api)
     late = replace(here.world.batch(Status.DOWN, ago=timedelta(seconds=5)), history=True)
     await here.submit(late)
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["locations"][0]["consecutiveFailures"] == 2
-    assert [one["did"] for one in said["lastResults"]] == [None, None, None]
+    assert answer["locations"][0]["consecutiveFailures"] == 2
+    assert [one["did"] for one in answer["lastResults"]] == [None, None, None]
 
 
 async def test_a_failed_delivery_shows_its_last_error_and_no_secret(api: Api) -> None:
@@ -226,10 +231,10 @@ async def test_an_event_that_no_router_has_seen_is_named(api: Api) -> None:
     await channel(here.api)
     await here.fail("local")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert [told["deliveries"] for told in said["told"]] == [[]]
-    assert said["notTold"] == ["The newest events have not been handed to the channels yet."]
+    assert [told["deliveries"] for told in answer["told"]] == [[]]
+    assert answer["notTold"] == ["The newest events have not been handed to the channels yet."]
 
 
 async def test_only_an_enabled_channel_that_hears_of_it_listens(api: Api) -> None:
@@ -255,13 +260,13 @@ async def test_a_silence_holds_the_news(api: Api) -> None:
     await here.api.post(f"/v1/monitors/{here.id}/silence", {"duration": 600, "reason": "deploy"})
     await here.fail("local")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    [hold] = said["holds"]
+    [hold] = answer["holds"]
     assert (hold["hold"], hold["reason"], hold["holds"]) == ("silenced", "deploy", "monitor.down")
     assert hold["until"] == (await shown(here.api, here.id))["silencedUntil"]
-    assert said["told"] == []
-    assert "silenced until" in said["notTold"][0]
+    assert answer["told"] == []
+    assert "silenced until" in answer["notTold"][0]
 
 
 async def test_a_pause_holds_everything(api: Api) -> None:
@@ -269,14 +274,14 @@ async def test_a_pause_holds_everything(api: Api) -> None:
     await here.fail("local")
     paused = await here.api.post(f"/v1/monitors/{here.id}/pause")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == "paused"
-    assert said["since"] == paused.json["pausedAt"]
-    assert said["verdict"] is None
-    assert [hold["hold"] for hold in said["holds"]] == ["paused"]
-    assert not any(at["counts"] for at in said["locations"])
-    assert "It is paused" in said["notTold"][0]
+    assert answer["status"] == "paused"
+    assert answer["since"] == paused.json["pausedAt"]
+    assert answer["verdict"] is None
+    assert [hold["hold"] for hold in answer["holds"]] == ["paused"]
+    assert not any(at["counts"] for at in answer["locations"])
+    assert "It is paused" in answer["notTold"][0]
 
 
 async def test_a_resumed_monitor_is_not_measured_yet(api: Api) -> None:
@@ -285,11 +290,11 @@ async def test_a_resumed_monitor_is_not_measured_yet(api: Api) -> None:
     await here.api.post(f"/v1/monitors/{here.id}/pause")
     await here.api.post(f"/v1/monitors/{here.id}/resume")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == (await shown(here.api, here.id))["status"] == "up"
-    assert said["since"] is None
-    assert said["sentence"].startswith("Not measured yet: ")
+    assert answer["status"] == (await shown(here.api, here.id))["status"] == "up"
+    assert answer["since"] is None
+    assert answer["sentence"].startswith("Not measured yet: ")
 
 
 async def test_an_incident_that_somebody_resolved_is_named(api: Api) -> None:
@@ -300,12 +305,12 @@ async def test_an_incident_that_somebody_resolved_is_named(api: Api) -> None:
     incident_id = (await here.explained())["incident"]["id"]
     done = await here.api.post(f"/v1/incidents/{incident_id}/resolve")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    [hold] = said["holds"]
+    [hold] = answer["holds"]
     assert (hold["hold"], hold["since"]) == ("resolved_by_hand", done.json["resolvedAt"])
-    assert said["status"] == "down"
-    assert "resolved by hand" in said["notTold"][0]
+    assert answer["status"] == "down"
+    assert "resolved by hand" in answer["notTold"][0]
 
 
 async def test_a_location_that_fell_silent_votes_for_two_minutes_more(api: Api) -> None:
@@ -317,11 +322,11 @@ async def test_a_location_that_fell_silent_votes_for_two_minutes_more(api: Api) 
 
     await here.silent(150)
 
-    said = await here.explained()
-    [at] = said["locations"]
+    answer = await here.explained()
+    [at] = answer["locations"]
     assert (at["vote"], at["counts"]) == ("silent", False)
-    assert (said["verdict"], said["status"]) == (None, "down")
-    assert [hold["hold"] for hold in said["holds"]] == ["no_voters"]
+    assert (answer["verdict"], answer["status"]) == (None, "down")
+    assert [hold["hold"] for hold in answer["holds"]] == ["no_voters"]
 
 
 async def test_a_verdict_that_is_held_back_says_so(api: Api) -> None:
@@ -331,11 +336,11 @@ async def test_a_verdict_that_is_held_back_says_so(api: Api) -> None:
     async with writing(here.world, since=lambda: just_now) as writer:
         await writer.submit(here.world.batch(*[Status.DOWN] * 3))
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert (said["status"], said["verdict"]) == ("up", "down")
+    assert (answer["status"], answer["verdict"]) == ("up", "down")
     assert await held(here.api, here.id) == ["settling"]
-    assert "held up for now" in said["sentence"]
+    assert "held up for now" in answer["sentence"]
 
 
 async def test_what_was_known_before_a_silence_is_no_vote(api: Api) -> None:
@@ -347,10 +352,10 @@ async def test_what_was_known_before_a_silence_is_no_vote(api: Api) -> None:
         api, "states", "monitor", monitor, failing=True, fails=3, failed_since=long_ago, last_at=long_ago
     )
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert [one["vote"] for one in said["locations"]] == ["unknown"]
-    assert (said["quorum"]["failing"], said["status"]) == (0, "up")
+    assert [one["vote"] for one in answer["locations"]] == ["unknown"]
+    assert (answer["quorum"]["failing"], answer["status"]) == (0, "up")
 
 
 async def test_a_streak_too_long_to_be_looked_at_is_left_out(api: Api) -> None:
@@ -360,9 +365,9 @@ async def test_a_streak_too_long_to_be_looked_at_is_left_out(api: Api) -> None:
 
     await here.fail("local", times=1, ago_s=1)
 
-    said = await here.explained()
-    assert said["locations"][0]["consecutiveFailures"] == 200
-    assert {one["did"] for one in said["lastResults"]} == {None}
+    answer = await here.explained()
+    assert answer["locations"][0]["consecutiveFailures"] == 200
+    assert {one["did"] for one in answer["lastResults"]} == {None}
 
 
 @pytest.mark.oldest
@@ -371,9 +376,9 @@ async def test_dependencies_are_named_with_their_status(api: Api) -> None:
     await api.post(f"/v1/monitors/{parent}/pause")
     child = await make(api, dependsOn=[parent])
 
-    said = await explained(api, child)
+    answer = await explained(api, child)
 
-    assert said["dependencies"] == [{"id": parent, "name": "gateway", "status": "paused"}]
+    assert answer["dependencies"] == [{"id": parent, "name": "gateway", "status": "paused"}]
 
 
 async def test_a_reader_may_ask_and_another_team_learns_nothing(api: Api) -> None:
@@ -401,15 +406,15 @@ async def test_a_window_holds_the_incident_and_says_until_when(api: Api) -> None
     )
     await here.fail("local")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert said["status"] == "down"
-    assert said["incident"] is None
-    [hold] = said["holds"]
+    assert answer["status"] == "down"
+    assert answer["incident"] is None
+    [hold] = answer["holds"]
     assert (hold["hold"], hold["holds"]) == ("maintenance", "the incident, and monitor.down")
     assert hold["until"] is not None
-    assert "under maintenance until" in said["sentence"]
-    assert any("under maintenance" in reason for reason in said["notTold"])
+    assert "under maintenance until" in answer["sentence"]
+    assert any("under maintenance" in reason for reason in answer["notTold"])
 
 
 async def test_a_flapping_monitor_says_so(api: Api) -> None:
@@ -417,8 +422,8 @@ async def test_a_flapping_monitor_says_so(api: Api) -> None:
     await here.fail("local")
     await here.world.run("UPDATE monitors SET flapping_since = now()")
 
-    said = await here.explained()
+    answer = await here.explained()
 
-    assert "flapping" in [hold["hold"] for hold in said["holds"]]
-    assert said["sentence"].endswith("flapping.")
-    assert said["lastResults"][0]["run"] == "scheduled"
+    assert "flapping" in [hold["hold"] for hold in answer["holds"]]
+    assert answer["sentence"].endswith("flapping.")
+    assert answer["lastResults"][0]["run"] == "scheduled"

@@ -87,7 +87,7 @@ async def test_only_who_was_told_and_wants_to_know_hears_of_the_end(api: Api) ->
     await api.delete(f"/v1/monitors/{id_}")
     await Router(api.context.db).turn()
 
-    assert [one["channel_id"] for one in await rows(api, "SELECT * FROM deliveries WHERE status = 0")] == [
+    assert [row["channel_id"] for row in await rows(api, "SELECT * FROM deliveries WHERE status = 0")] == [
         told
     ]
     assert new != told

@@ -264,8 +264,8 @@ async def test_what_was_never_measured_says_so_and_a_first_vote_ends_that(api: A
     found = await shown(api, id_)
 
     assert (found["status"], found["stats"]["uptime"], found["stats"]["measured"]) == ("up", 100.0, False)
-    told = "not measured: every location's newest check is unknown: probe: not permitted to ping"
-    assert found["warnings"] == [told]
+    text = "not measured: every location's newest check is unknown: probe: not permitted to ping"
+    assert found["warnings"] == [text]
     await result(api, monitor, now, status=1, n=1)
     await change(api, "states", "monitor", monitor, last_at=now + SECOND, last_status=1, last_error=None)
     again = await shown(api, id_)

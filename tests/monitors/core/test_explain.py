@@ -69,14 +69,16 @@ everything = st.builds(
 
 
 @given(
-    everything.filter(lambda one: one.paused_at is None),
+    everything.filter(lambda facts: facts.paused_at is None),
     places,
     st.none() | st.integers(0, 300).map(lambda ago: NOW - ago * SECOND),
 )
 def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
     held: MonitorFacts, where: list[VotingLocation], since: datetime | None
 ) -> None:
-    seen = [EvaluatedLocation(one.vote, one.state, last_error=one.last_error) for one in where]
+    seen = [
+        EvaluatedLocation(location.vote, location.state, last_error=location.last_error) for location in where
+    ]
     decided = decide(held.monitor, seen, since, NOW).down
     verdict = explain.tally(held, where, NOW).down
     names = {hold.name for hold in explain_holds.holds(held, where, NOW)}
@@ -93,11 +95,11 @@ def test_the_verdict_is_what_is_decided_unless_a_hold_says_why_not(
 @given(everything, places)
 def test_the_parts_agree_with_each_other(held: MonitorFacts, where: list[VotingLocation]) -> None:
     votes = explain.tally(held, where, NOW)
-    standings = [explain.standing(one.vote, NOW) for one in where]
+    standings = [explain.standing(location.vote, NOW) for location in where]
     names = [hold.name for hold in explain_holds.holds(held, where, NOW)]
 
     if held.paused_at is None:
-        assert votes.voters == sum(one != "silent" for one in standings)
+        assert votes.voters == sum(standing != "silent" for standing in standings)
         assert votes.failing == standings.count("failing")
         assert (votes.down is None) is (votes.voters == 0)
         assert votes.down is None or votes.down is (votes.failing >= votes.needed)
@@ -109,11 +111,11 @@ def test_the_parts_agree_with_each_other(held: MonitorFacts, where: list[VotingL
 def test_the_sentence_is_one_line_of_a_readable_length(
     held: MonitorFacts, where: list[VotingLocation]
 ) -> None:
-    said = explain.sentence(held, where, NOW)
+    text = explain.sentence(held, where, NOW)
 
-    assert said.endswith(".")
-    assert len(said.splitlines()) == 1
-    assert len(said) < 500
+    assert text.endswith(".")
+    assert len(text.splitlines()) == 1
+    assert len(text) < 500
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_an_older_monitor_may_keep_a_shorter_one(body: dict[str, Any], faults: d
 
 
 def test_a_test_ignores_what_only_a_monitor_has() -> None:
-    wish = for_test({**BODY, "interval": 0, "tags": {"a": "b"}, "nope": 1, "timeout": 3})
+    request = for_test({**BODY, "interval": 0, "tags": {"a": "b"}, "nope": 1, "timeout": 3})
 
-    assert wish.unknown == ["nope"]
-    assert wish.checked()[0].timeout == 3
+    assert request.unknown == ["nope"]
+    assert request.checked()[0].timeout == 3

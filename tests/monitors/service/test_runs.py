@@ -59,14 +59,14 @@ async def test_a_test_runs_on_a_probe_and_its_outcome_comes_back(collector: Coll
     async with connected(collector, hello()) as peer:
         waiting = trial(collector)
         run = await asked(peer)
-        said = Phases(dns_us=1000, first_byte_us=2000)
+        phases = Phases(dns_us=1000, first_byte_us=2000)
         await peer.say(
             answer=probe_pb2.Answer(
                 id=run.id,
                 outcome=Status.DOWN,
                 code=503,
                 error="status 503",
-                phases=pack(said),
+                phases=pack(phases),
                 duration_us=4321,
             )
         )
@@ -79,7 +79,7 @@ async def test_a_test_runs_on_a_probe_and_its_outcome_comes_back(collector: Coll
         10_000,
     )
     assert orjson.loads(run.check.config) == CONFIG
-    assert tested == runs.TrialResult(Outcome(Status.DOWN, 503, "status 503", said), 4321)
+    assert tested == runs.TrialResult(Outcome(Status.DOWN, 503, "status 503", phases), 4321)
 
 
 async def test_the_session_may_hang_on_another_collector(db: Db, collector: Collector) -> None:

@@ -286,8 +286,8 @@ async def test_another_teams_channel_is_like_none(api: Api) -> None:
             await other.post(f"{PATH}/{id_}/test"),
             await other.get(f"{PATH}/{id_}/deliveries"),
         ]
-        assert {one.status for one in answers} == {404}
-        assert len({one.body for one in answers}) == 1
+        assert {answer.status for answer in answers} == {404}
+        assert len({answer.body for answer in answers}) == 1
     assert (await other.get(PATH)).json == {"data": []}
     assert (await api.get(f"{PATH}/{made}")).json["name"] == "Ops"
 
@@ -303,7 +303,7 @@ async def test_who_may_only_read_changes_nothing(api: Api) -> None:
         await reader.post(f"{PATH}/{made}/test"),
     ]
 
-    assert {one.status for one in answers} == {403}
+    assert {answer.status for answer in answers} == {403}
 
 
 async def test_a_test_is_a_real_signed_send_that_says_what_it_is(api: Api) -> None:

@@ -41,7 +41,7 @@ class Post:
         return dict((await self.api.post(f"{PATH}/{channel['id']}/test")).json)
 
     def reached(self) -> list[str]:
-        return [one for mail in self.box.mails for one in mail.recipients]
+        return [recipient for mail in self.box.mails for recipient in mail.recipients]
 
 
 @asynccontextmanager

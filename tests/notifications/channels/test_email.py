@@ -49,18 +49,18 @@ async def box() -> AsyncIterator[Mailbox]:
         yield opened
 
 
-async def send(mailer: Mailer | None, said: Message, recipients: list[str] = TWO, **config: Any) -> Sent:
+async def send(mailer: Mailer | None, message: Message, recipients: list[str] = TWO, **config: Any) -> Sent:
     channel, unknown = check(Email, {"recipients": recipients, **config})
     assert not unknown
     transport = Transport(allow_private=True, mailer=mailer)
     try:
-        return await channel.send(said, transport, utc_now())
+        return await channel.send(message, transport, utc_now())
     finally:
         await transport.close()
 
 
-async def mailed(box: Mailbox, said: Message, recipients: list[str] = TWO, **config: Any) -> Mail:
-    await send(Mailer(box.url(), SENDER), said, recipients, **config)
+async def mailed(box: Mailbox, message: Message, recipients: list[str] = TWO, **config: Any) -> Mail:
+    await send(Mailer(box.url(), SENDER), message, recipients, **config)
     return box.mails[-1]
 
 

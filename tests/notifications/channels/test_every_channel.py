@@ -237,7 +237,7 @@ async def test_apprise_sends_to_each_of_its_services_and_again_only_to_those_tha
     transport: Transport,
 ) -> None:
     async with receiving() as good, receiving(answer(500)) as bad:
-        urls = [one.url("").replace("http", "json", 1) + "/x" for one in (good, bad)]
+        urls = [receiver.url("").replace("http", "json", 1) + "/x" for receiver in (good, bad)]
         made, _ = check(apprise.Apprise, {"urls": urls})
         with pytest.raises(Undelivered, match=r"could not deliver to urls\[1\]$") as caught:
             await made.send(message("monitor.down"), transport, utc_now())

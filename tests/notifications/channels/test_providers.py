@@ -261,7 +261,7 @@ async def test_pagerduty_opens_takes_and_closes_one_alert_for_an_incident(transp
             },
         },
     }
-    assert [(one.json["event_action"], one.json["dedup_key"]) for one in (taken, over)] == [
+    assert [(received.json["event_action"], received.json["dedup_key"]) for received in (taken, over)] == [
         ("acknowledge", INCIDENT["id"]),
         ("resolve", INCIDENT["id"]),
     ]

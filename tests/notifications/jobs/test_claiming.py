@@ -41,14 +41,14 @@ class Waits:
 
 def allowed(waiting: Sequence[Waits]) -> set[UUID]:
     """Those that are due and behind nothing that blocks their stream."""
-    found: set[UUID] = set()
+    ids: set[UUID] = set()
     by_stream = sorted(waiting, key=lambda one: (one.channel, one.stream, one.sequence))
     for _, stream in groupby(by_stream, key=lambda one: (one.channel, one.stream)):
         for one in stream:
-            found |= {one.id} if one.due else set()
+            ids |= {one.id} if one.due else set()
             if one.blocks:
                 break
-    return found
+    return ids
 
 
 def some(chance: random.Random, channels: Sequence[UUID]) -> list[Waits]:
@@ -129,7 +129,11 @@ async def queued(tx: Tx, team: int, channels: Sequence[UUID], streams: int, each
 
 async def delivered(tx: Tx, claimed: Sequence[table.Claimed]) -> None:
     await table.finish(
-        tx, [table.Finish(one.team_id, one.id, one.attempt, DeliveryStatus.DELIVERED) for one in claimed]
+        tx,
+        [
+            table.Finish(delivery.team_id, delivery.id, delivery.attempt, DeliveryStatus.DELIVERED)
+            for delivery in claimed
+        ],
     )
 
 

@@ -48,7 +48,7 @@ async def tell(db: Db, team: int, *channel_ids: UUID, kind: str = "alert.fired")
     async with db.transaction() as tx:
         event_id = await tx.fetchval("SELECT id FROM events WHERE stream_id = $1", stream)
         await tx.execute("UPDATE streams SET routed = sequence")
-        new = [table.New(team, ids.uuid7(), one, stream, 1, event_id, kind) for one in channel_ids]
+        new = [table.New(team, ids.uuid7(), id_, stream, 1, event_id, kind) for id_ in channel_ids]
         assert await table.insert(tx, new, "rule") == len(new)
 
 
@@ -217,12 +217,15 @@ async def test_a_channel_that_fails_for_an_hour_is_told_of_once_through_those_th
             await flag(db)
             await settle(db, transport)
 
-    [told] = good.received
-    assert told.target.startswith("/mine")
-    assert told.json["event"] == "channel.failing"
-    assert told.json["channel"]["id"] == ids.show("chan", broken)
-    assert (told.json["channel"]["name"], told.json["channel"]["lastError"]) == ("Ops slack", "answered 500")
-    assert "monitor" not in told.json["links"]
+    [received] = good.received
+    assert received.target.startswith("/mine")
+    assert received.json["event"] == "channel.failing"
+    assert received.json["channel"]["id"] == ids.show("chan", broken)
+    assert (received.json["channel"]["name"], received.json["channel"]["lastError"]) == (
+        "Ops slack",
+        "answered 500",
+    )
+    assert "monitor" not in received.json["links"]
     assert [row["channel_id"] for row in await deliveries(db) if row["event_kind"] == "channel.failing"] == [
         working
     ]

@@ -551,8 +551,8 @@ async def test_no_secret_is_in_a_log_or_an_error(
                 await until_true(lambda: all_tried(db))
 
     assert len([entry for entry in logs if entry["event"] == "tried"]) == 4
-    told = "".join(map(str, logs)) + "".join(str(dict(row)) for row in await attempts(db))
-    assert "SEEDED" not in told + "".join(capsys.readouterr())
+    text = "".join(map(str, logs)) + "".join(str(dict(row)) for row in await attempts(db))
+    assert "SEEDED" not in text + "".join(capsys.readouterr())
     assert sorted(row["error"] for row in await attempts(db)) == [
         "answered 500",
         "answered 500",

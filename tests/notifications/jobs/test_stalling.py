@@ -37,8 +37,8 @@ async def tell(db: Db, team: int, stream: UUID, channels: Sequence[UUID], number
     """An event for these channels, as a rule that fires makes one."""
     payload = {"event": "alert.fired", "monitor": {"name": f"number {number} of all"}}
     async with db.transaction() as tx:
-        told = events.Event(team, stream, "alert.fired", payload, None, channels)
-        await events.append_all(tx, [told], utc_now())
+        event = events.Event(team, stream, "alert.fired", payload, None, channels)
+        await events.append_all(tx, [event], utc_now())
 
 
 async def heard_by_stalling(db: Db) -> list[int]:
@@ -87,7 +87,7 @@ async def test_five_hundred_that_stall_delay_none_of_the_others(db: Db) -> None:
     assert len(under_way) >= STALLING, "each has its place meanwhile, and keeps it"
     assert max(under_way) <= PER_CHANNEL
     for type_, path in (("slack", "/services"), ("discord", "/api"), ("telegram", "/bot"), ("webhook", "/S")):
-        told = [one.body for one in good.received if one.target.startswith(path)]
+        told = [received.body for received in good.received if received.target.startswith(path)]
         assert len(told) == OTHERS, f"{type_}: once each"
         for number, body in enumerate(told):
             assert f"number {number} of all".encode() in body, f"{type_}: in order"

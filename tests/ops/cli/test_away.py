@@ -65,25 +65,25 @@ def away(url: str, directory: Path, *argv: str, patience_s: float = 0.3) -> str:
 def test_it_gives_up_and_says_where_it_asked(argv: tuple[str, ...], tmp_path: Path) -> None:
     port = free_port()
 
-    said = away(f"postgresql://user:SEEDED@127.0.0.1:{port}/x", tmp_path, *argv, "--log-level", "error")
+    text = away(f"postgresql://user:SEEDED@127.0.0.1:{port}/x", tmp_path, *argv, "--log-level", "error")
 
-    assert said.startswith(f"tocsin: the database is away: 127.0.0.1:{port}: ")
-    assert said.count("\n") == 1
-    assert "SEEDED" not in said
+    assert text.startswith(f"tocsin: the database is away: 127.0.0.1:{port}: ")
+    assert text.count("\n") == 1
+    assert "SEEDED" not in text
 
 
 def test_a_name_that_does_not_resolve_is_named(tmp_path: Path) -> None:
-    said = away("postgresql://user@db.invalid:5432/x", tmp_path, "migrate", patience_s=2.0)
+    text = away("postgresql://user@db.invalid:5432/x", tmp_path, "migrate", patience_s=2.0)
 
-    assert "the database is away: db.invalid:5432: " in said
+    assert "the database is away: db.invalid:5432: " in text
 
 
 def test_a_file_is_applied_by_the_same_way(tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text("monitors: []\n")
 
-    said = away(f"postgresql://user@127.0.0.1:{free_port()}/x", tmp_path, "apply", "-f", "all.yaml")
+    text = away(f"postgresql://user@127.0.0.1:{free_port()}/x", tmp_path, "apply", "-f", "all.yaml")
 
-    assert "tocsin: the database is away: " in said
+    assert "tocsin: the database is away: " in text
 
 
 @contextmanager
@@ -120,9 +120,9 @@ def test_a_signal_ends_it_in_one_line(argv: tuple[str, ...], number: signal.Sign
             connection, _ = mute.accept()
             with connection:
                 it.send_signal(number)
-                _, said = it.communicate(timeout=60)
+                _, text = it.communicate(timeout=60)
 
-    assert re.fullmatch(r"tocsin: stopped before it was done(; nothing was changed)?\n", said)
+    assert re.fullmatch(r"tocsin: stopped before it was done(; nothing was changed)?\n", text)
     assert it.returncode == 1
 
 

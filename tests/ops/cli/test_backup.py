@@ -108,8 +108,8 @@ async def test_a_database_goes_into_a_file_and_comes_out_of_it(
 ) -> None:
     file = tmp_path / "file"
 
-    status, out, said = await tocsin(used_url, "backup", file)
-    assert (status, said) == (0, "")
+    status, out, text = await tocsin(used_url, "backup", file)
+    assert (status, text) == (0, "")
     assert b" rows of " in out
     assert f"needs TOCSIN_SECRET_KEY with key {KEY_ID}" in out.decode()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -126,10 +126,10 @@ async def test_a_database_goes_into_a_file_and_comes_out_of_it(
     hashes = "SELECT encode(hash, 'hex') FROM tokens"
     assert await ask(empty_database_url, hashes) == await ask(used_url, hashes)
 
-    status, _, said = await tocsin(empty_database_url, "restore", file)
+    status, _, text = await tocsin(empty_database_url, "restore", file)
     assert status == 2
-    assert "the database is in use, it has " in said
-    assert "1 of teams" in said
+    assert "the database is in use, it has " in text
+    assert "1 of teams" in text
 
 
 async def test_a_newer_backup_is_whole_and_of_no_use_here(used_url: str, tmp_path: Path) -> None:
@@ -144,11 +144,11 @@ async def test_a_newer_backup_is_whole_and_of_no_use_here(used_url: str, tmp_pat
         writer.begin(replace(header, migrations=[*header.migrations, "9999_later"], tables={}))
         writer.end(backup_file.Trailer({}, {}))
 
-    status, told, said = await tocsin(used_url, "restore", file, "--check")
+    status, told, text = await tocsin(used_url, "restore", file, "--check")
 
     assert status == 2
     assert told.startswith(b"whole\n")
-    assert "restore it with the newer one" in said
+    assert "restore it with the newer one" in text
 
 
 async def test_on_a_terminal_it_says_how_far_it_is(
@@ -169,22 +169,22 @@ async def test_on_a_terminal_it_says_how_far_it_is(
 
 
 async def test_standard_output_has_the_file_and_nothing_else(used_url: str, tmp_path: Path) -> None:
-    status, out, said = await tocsin(used_url, "backup", "-")
+    status, out, text = await tocsin(used_url, "backup", "-")
 
     assert status == 0
     (tmp_path / "file").write_bytes(out)
     with (tmp_path / "file").open("rb") as file:
         assert backup_file.check(file).trailer.rows["teams"] == 1
-    assert " rows of " in said
+    assert " rows of " in text
 
 
 async def test_a_file_that_is_there_is_replaced_only_if_told_so(used_url: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("the last one")
 
-    status, _, said = await tocsin(used_url, "backup", file)
+    status, _, text = await tocsin(used_url, "backup", file)
     assert status == 2
-    assert "--overwrite" in said
+    assert "--overwrite" in text
     assert file.read_text() == "the last one"
 
     status, _, _ = await tocsin(used_url, "backup", file, "--overwrite")
@@ -196,9 +196,9 @@ async def test_a_file_that_is_there_is_replaced_only_if_told_so(used_url: str, t
 async def test_what_cannot_be_written_or_found_is_told(used_url: str, tmp_path: Path) -> None:
     missing = tmp_path / "nowhere" / "file"
 
-    status, _, said = await tocsin(used_url, "backup", missing)
+    status, _, text = await tocsin(used_url, "backup", missing)
     assert status == 1
-    assert said == f"tocsin: {missing} cannot be written: No such file or directory\n"
+    assert text == f"tocsin: {missing} cannot be written: No such file or directory\n"
 
     with Path("/dev/full").open("wb") as full:
         process = await started(used_url, "backup", "-", out=full)
@@ -206,22 +206,22 @@ async def test_what_cannot_be_written_or_found_is_told(used_url: str, tmp_path: 
     assert process.returncode == 1
     assert told == b"tocsin: standard output cannot be written: No space left on device\n"
 
-    status, _, said = await tocsin(used_url, "restore", missing)
+    status, _, text = await tocsin(used_url, "restore", missing)
     assert status == 2
-    assert said == f"tocsin: {missing} cannot be read: No such file or directory\n"
+    assert text == f"tocsin: {missing} cannot be read: No such file or directory\n"
 
-    status, _, said = await tocsin(used_url, "restore", tmp_path)
+    status, _, text = await tocsin(used_url, "restore", tmp_path)
     assert status == 2
-    assert "must be an ordinary file" in said
+    assert "must be an ordinary file" in text
 
 
 async def test_a_database_that_is_none_of_tocsins_is_not_backed_up(
     empty_database_url: str, tmp_path: Path
 ) -> None:
-    status, _, said = await tocsin(empty_database_url, "backup", tmp_path / "file")
+    status, _, text = await tocsin(empty_database_url, "backup", tmp_path / "file")
 
     assert status == 2
-    assert "nothing to back up" in said
+    assert "nothing to back up" in text
     assert not [*tmp_path.iterdir()]
 
 
@@ -243,10 +243,10 @@ async def test_without_the_key_nothing_is_made_and_the_key_is_named(
 ) -> None:
     await tocsin(used_url, "backup", tmp_path / "file")
 
-    status, out, said = await tocsin(empty_database_url, "restore", tmp_path / "file", key=new_key())
+    status, out, text = await tocsin(empty_database_url, "restore", tmp_path / "file", key=new_key())
     assert (status, out) == (2, b"")
-    assert f"sealed with: key {KEY_ID};" in said
-    assert KEY not in said
+    assert f"sealed with: key {KEY_ID};" in text
+    assert KEY not in text
     assert await ask(empty_database_url, "SELECT to_regclass('schema_migrations')") is None
 
     status, _, _ = await tocsin(empty_database_url, "restore", tmp_path / "file", key=f"{new_key()},{KEY}")
@@ -268,13 +268,13 @@ async def test_a_damaged_file_and_one_of_a_newer_version_change_nothing(
         writer.begin(replace(header, migrations=migrations, tables={}))
         writer.end(backup_file.Trailer({}, {}))
 
-    status, _, said = await tocsin(empty_database_url, "restore", tmp_path / "damaged")
+    status, _, text = await tocsin(empty_database_url, "restore", tmp_path / "damaged")
     assert status == 2
-    assert "damaged cannot be restored: it is damaged" in said
+    assert "damaged cannot be restored: it is damaged" in text
 
-    status, _, said = await tocsin(empty_database_url, "restore", tmp_path / "newer")
+    status, _, text = await tocsin(empty_database_url, "restore", tmp_path / "newer")
     assert status == 2
-    assert f"this Tocsin knows {len(migrations) - 1}: restore it with the newer one" in said
+    assert f"this Tocsin knows {len(migrations) - 1}: restore it with the newer one" in text
     assert await ask(empty_database_url, "SELECT to_regclass('schema_migrations')") is None
 
 
@@ -332,8 +332,8 @@ async def test_a_restore_that_ends_in_the_middle_leaves_the_database_as_it_was(
         await process.communicate()
 
     assert process.returncode == (1 if number is signal.SIGTERM else -9)
-    status, _, said = await tocsin(gated_url, "restore", tmp_path / "file")
-    assert (status, said) == (0, "")
+    status, _, text = await tocsin(gated_url, "restore", tmp_path / "file")
+    assert (status, text) == (0, "")
     assert await ask(gated_url, "SELECT count(*) FROM tokens") == 1
 
 

@@ -123,10 +123,10 @@ async def test_it_says_when_the_other_keys_may_be_dropped_also_when_nothing_was_
     await fill(db, first)
     keyring = await start(db, BOTH)
 
-    with capture_logs() as said:
+    with capture_logs() as mappings:
         await settle(db, keyring)
 
-    assert said[-1]["event"] == "secrets are sealed with the first key: the others may be dropped"
+    assert mappings[-1]["event"] == "secrets are sealed with the first key: the others may be dropped"
 
 
 async def test_before_it_is_over_the_old_key_is_needed(db: Db) -> None:
@@ -190,10 +190,10 @@ async def test_secrets_in_urls_that_earlier_versions_kept_open_are_sealed(db: Db
 
     async with db.connection() as tx:
         after = await _all(tx, team)
-    assert [one.config["url"] for one in after] == [url.replace(SECRET, "********")] * 3
+    assert [monitor.config["url"] for monitor in after] == [url.replace(SECRET, "********")] * 3
     wanted = {"url": url, "headers": {"X-Key": SECRET}}
-    assert all(whole_config(keyring, one).items() >= wanted.items() for one in after)
-    assert [one.revision for one in after] == [one.revision for one in before]
+    assert all(whole_config(keyring, monitor).items() >= wanted.items() for monitor in after)
+    assert [monitor.revision for monitor in after] == [monitor.revision for monitor in before]
 
 
 async def test_with_one_key_there_is_nothing_to_do(db: Db) -> None:

@@ -77,7 +77,7 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
         visiting(url, here.api) as viewer,
     ):
         monitors = {one["id"]: one for one in (await here.api.get("/v1/monitors?limit=100")).json["data"]}
-        states = Counter(one["status"] for one in monitors.values())
+        states = Counter(monitor["status"] for monitor in monitors.values())
         open_ = [
             one
             for status in ("open", "acknowledged")

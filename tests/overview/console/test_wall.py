@@ -21,9 +21,9 @@ async def made(console: Console, **fields: str) -> Page:
 
 
 def secret_of(page: Page) -> str:
-    found = LINK.search(page.text)
-    assert found, page.words
-    return found[1]
+    match = LINK.search(page.text)
+    assert match, page.words
+    return match[1]
 
 
 async def test_a_link_is_shown_once_and_works_without_a_session(console: Console, api: Api) -> None:
@@ -138,7 +138,7 @@ async def test_it_shows_what_is_wrong_since_when_and_everything_else(api: Api) -
         visiting(url, here.api) as screen,
     ):
         monitors = (await here.api.get("/v1/monitors?limit=100")).json["data"]
-        down = [one["name"] for one in monitors if one["status"] == "down"]
+        down = [monitor["name"] for monitor in monitors if monitor["status"] == "down"]
 
         page = await screen.get(f"/wall/{here.links['wall']}")
         part = await screen.get(f"/wall/{here.links['wall']}", headers={"X-Part": "wall"})

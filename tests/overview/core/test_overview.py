@@ -50,9 +50,9 @@ WELL = TeamCounts(monitors=3, incidents=0, probes=2, live=2, channels=1, rules=1
 def test_the_verdict_names_the_worst(
     counts: TeamCounts, states: dict[str, int], tone: str, text: str
 ) -> None:
-    said = verdict(counts, states)
+    overview_verdict = verdict(counts, states)
 
-    assert (said.tone, said.text) == (tone, text)
+    assert (overview_verdict.tone, overview_verdict.text) == (tone, text)
 
 
 @pytest.mark.parametrize(

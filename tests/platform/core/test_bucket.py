@@ -58,9 +58,9 @@ def test_the_plans_are_those_of_the_interface() -> None:
 def test_enterprise_is_as_the_operator_sets_it(
     rate: int | None, burst: int | None, plan: tuple[int, int]
 ) -> None:
-    found = plans(rate, burst)["enterprise"]
+    team_plan = plans(rate, burst)["enterprise"]
 
-    assert (found.per_minute, found.burst) == plan
+    assert (team_plan.per_minute, team_plan.burst) == plan
     assert plans(rate, burst)["pro"] == PLANS["pro"]
 
 
@@ -107,8 +107,8 @@ def test_the_rate_is_kept_however_hard_it_is_knocked_at() -> None:
 def test_two_shares_give_out_no_more_and_hardly_less_than_the_bucket_holds() -> None:
     for plan in PLANS.values():
         bucket = Bucket(plan)
-        one, two = Share(plan, 0, known=False), Share(plan, 0, known=False)
-        admitted = sum(spend(each, bucket, 0) for _ in range(plan.burst) for each in (one, two))
+        share, two = Share(plan, 0, known=False), Share(plan, 0, known=False)
+        admitted = sum(spend(each, bucket, 0) for _ in range(plan.burst) for each in (share, two))
 
         assert plan.burst * 0.95 <= admitted <= plan.burst
         assert bucket.asked < plan.burst / 2
@@ -116,12 +116,12 @@ def test_two_shares_give_out_no_more_and_hardly_less_than_the_bucket_holds() -> 
 
 def test_a_share_that_lies_idle_gives_its_tokens_back() -> None:
     bucket = Bucket(SMALL)
-    one, two = Share(SMALL, 0, known=False), Share(SMALL, 0, known=False)
-    spend(one, bucket, 0)
-    spend(one, bucket, 0)
+    share, two = Share(SMALL, 0, known=False), Share(SMALL, 0, known=False)
+    spend(share, bucket, 0)
+    spend(share, bucket, 0)
     assert bucket.level < 98
 
-    bucket.exchange(one, 1.0, settle=True)
+    bucket.exchange(share, 1.0, settle=True)
 
     assert sum(spend(two, bucket, 1.0) for _ in range(200)) == 99
 

@@ -38,7 +38,7 @@ async def test_all_that_waits_is_one_group_and_each_gets_its_answer() -> None:
     await group.turn()
 
     assert work.groups == [[0, 1, 2], [3, 4]]
-    assert [await one for one in waiting] == [0, 2, 4, 6, 8]
+    assert [await future for future in waiting] == [0, 2, 4, 6, 8]
 
 
 async def test_only_the_bad_one_fails() -> None:

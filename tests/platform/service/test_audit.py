@@ -38,9 +38,9 @@ async def joined(db: Db, team_id: int | None, times: int = 1) -> str:
 
 
 async def log(db: Db, team_id: int) -> list[tuple[Any, ...]]:
-    found, total = await audit.page(db, team_id, AuditFilter(), 100, 0)
-    assert len(found) == total
-    return [(one.actor_kind, one.action, one.resource, one.resource_id) for one in found]
+    entries, total = await audit.page(db, team_id, AuditFilter(), 100, 0)
+    assert len(entries) == total
+    return [(entry.actor_kind, entry.action, entry.resource, entry.resource_id) for entry in entries]
 
 
 async def test_a_probe_that_joins_is_noted_once_however_often_it_asks(db: Db) -> None:

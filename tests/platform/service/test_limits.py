@@ -50,7 +50,7 @@ def two(db: Db) -> Replicas:
 
 async def admitted(limits: Limits, token: UUID, plan: str, requests: int) -> int:
     standings = await asyncio.gather(*(limits.token(TEAM, token, plan) for _ in range(requests)))
-    return sum(one.admitted for one in standings)
+    return sum(state.admitted for state in standings)
 
 
 def refilled(plan: str, since: float) -> float:

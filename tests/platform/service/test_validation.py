@@ -227,9 +227,9 @@ def test_reads_what_was_meant(cls: type[Any], sent: dict[str, Any], name: str, v
 def test_unknown_fields_are_no_fault_but_listed_with_their_path() -> None:
     sent = {"theName": "abc", "nope": 1, "limits": {"high": 2, "hihg": 3}, "parts": [{"name": "x", "y": 1}]}
 
-    found, unknown = check(Thing, sent)
+    thing, unknown = check(Thing, sent)
 
-    assert found == Thing(the_name="abc", limits=Limits(high=2.0), parts=[Part(name="x")])
+    assert thing == Thing(the_name="abc", limits=Limits(high=2.0), parts=[Part(name="x")])
     assert unknown == ["nope", "limits.hihg", "parts[0].y"]
 
 
@@ -245,9 +245,9 @@ def test_a_prefix_stands_before_every_name() -> None:
 
 
 def test_json_has_every_default_and_reads_back_the_same() -> None:
-    found, _ = check(Thing, {"theName": "abc", "limits": {"high": 2}})
+    thing, _ = check(Thing, {"theName": "abc", "limits": {"high": 2}})
 
-    shown = to_json(found)
+    shown = to_json(thing)
 
     assert shown == {
         "theName": "abc",
@@ -257,7 +257,7 @@ def test_json_has_every_default_and_reads_back_the_same() -> None:
         "even": 0,
         "share": 1.0,
     }
-    assert check(Thing, shown) == (found, [])
+    assert check(Thing, shown) == (thing, [])
 
 
 JSON = st.recursive(

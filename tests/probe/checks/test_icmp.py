@@ -295,7 +295,7 @@ async def test_nonsense_from_the_network_is_no_fault_of_ours(router: Router) -> 
     net = Net()
     checks = [CHECKS["icmp"](Icmp(host=address(host, v))) for host in range(1, 60) for v in (4, 6)]
     try:
-        outcomes = [ran.outcome for ran in await asyncio.gather(*(run(one, net, 0.6) for one in checks))]
+        outcomes = [ran.outcome for ran in await asyncio.gather(*(run(check, net, 0.6) for check in checks))]
         router.behave = behave
         last = (await run(CHECKS["icmp"](Icmp(host=address(ANSWERS, 4))), net, 5.0)).outcome
     finally:

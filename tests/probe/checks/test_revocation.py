@@ -41,17 +41,17 @@ def leaf(url: str, *, by_list: bool) -> Issued:
     """One that says where its authority is asked."""
     plain = issue("leaf", MIDDLE)
     place = x509.UniformResourceIdentifier(url)
-    one = plain.certificate
+    certificate = plain.certificate
     builder = (
         x509.CertificateBuilder()
-        .subject_name(one.subject)
-        .issuer_name(one.issuer)
-        .public_key(one.public_key())
-        .serial_number(one.serial_number)
-        .not_valid_before(one.not_valid_before_utc)
-        .not_valid_after(one.not_valid_after_utc)
+        .subject_name(certificate.subject)
+        .issuer_name(certificate.issuer)
+        .public_key(certificate.public_key())
+        .serial_number(certificate.serial_number)
+        .not_valid_before(certificate.not_valid_before_utc)
+        .not_valid_after(certificate.not_valid_after_utc)
     )
-    for extension in one.extensions:
+    for extension in certificate.extensions:
         builder = builder.add_extension(extension.value, extension.critical)
     if by_list:
         points = x509.CRLDistributionPoints([x509.DistributionPoint([place], None, None, None)])

@@ -58,8 +58,8 @@ async def real() -> AsyncIterator[str]:
 
 @pytest.mark.parametrize("size", [0, 5, 125, 126, 60_000])
 async def test_a_real_server_opens_and_answers(net: Net, real: str, size: int) -> None:
-    said = "x" * size
-    outcome = await check(net, real, send=said, expect=f"you said {said} k", headers={"X-Key": "k"})
+    text = "x" * size
+    outcome = await check(net, real, send=text, expect=f"you said {text} k", headers={"X-Key": "k"})
 
     assert (outcome.status, outcome.error, outcome.code) == (Status.UP, "", 101)
 

@@ -32,10 +32,10 @@ class Protocol(QuicConnectionProtocol):
         self._http = H3Connection(self._quic)
 
     def quic_event_received(self, event: Any) -> None:
-        for one in self._http.handle_event(event):
-            if isinstance(one, HeadersReceived):
-                self.seen.append(one.headers)
-                self.deed(self._http, self, one.stream_id)
+        for h3_event in self._http.handle_event(event):
+            if isinstance(h3_event, HeadersReceived):
+                self.seen.append(h3_event.headers)
+                self.deed(self._http, self, h3_event.stream_id)
                 self.transmit()
 
 

@@ -198,10 +198,10 @@ def test_no_path_looks_at_more_than_it_may(text: str) -> None:
 
 async def test_all_assertions_of_an_answer_share_what_they_may_cost() -> None:
     body = CheckAnswer(200, [], b"[" + b"1," * 4_000 + b"1]", 1.0, None)
-    one = Assertion(source="json", path="$..[?@ > 1]", op="exists", value=False)
+    assertion = Assertion(source="json", path="$..[?@ > 1]", op="exists", value=False)
 
-    assert await compile_aside([one])(body) == ""
-    assert await compile_aside([one] * 50)(body) == "assertion failed: path too costly"
+    assert await compile_aside([assertion])(body) == ""
+    assert await compile_aside([assertion] * 50)(body) == "assertion failed: path too costly"
 
 
 async def test_a_pattern_sees_the_beginning_of_a_large_body() -> None:

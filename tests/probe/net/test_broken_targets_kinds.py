@@ -135,8 +135,8 @@ async def test_one_that_resets(net: Net, kind: Kind) -> None:
 async def test_one_that_speaks_another_protocol(net: Net, kind: Kind) -> None:
     with target((at_once if kind.greets else asked)(SSH)) as server:
         outcome = await check(net, kind.name, server.port)
-    said = WHOLE[kind.name].decode().strip()
-    assert outcome.error == f"{kind.phase}: {kind.is_no} ('{said}')"
+    text = WHOLE[kind.name].decode().strip()
+    assert outcome.error == f"{kind.phase}: {kind.is_no} ('{text}')"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.line], ids=lambda kind: kind.name)

@@ -399,6 +399,6 @@ def test_a_record_that_is_garbled_is_told_alike_by_every_openssl() -> None:
 def test_what_python_has_no_name_for_is_told_in_the_words_of_openssl() -> None:
     error = ssl.SSLError(ssl.SSLErrorNumber.SSL_ERROR_SSL, NAMELESS)
     vars(error)["reason"] = None
-    told = tls.fault(error, "192.0.2.1:443", phase="tls")
+    target_error = tls.fault(error, "192.0.2.1:443", phase="tls")
 
-    assert str(told) == "tls: handshake failed: legacy sigalg disallowed or unsupported"
+    assert str(target_error) == "tls: handshake failed: legacy sigalg disallowed or unsupported"

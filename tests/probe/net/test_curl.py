@@ -330,10 +330,10 @@ async def test_nothing_is_left_of_checks_that_ended_in_any_way(deaf: Target) -> 
             CHECKS["http"](Http(url=url, http_version="2"))
             for url in (server.url, deaf.url, "http://127.0.0.1:1/")
         ]
-        await gather(*(run(one, net, 0.2) for one in checks))
+        await gather(*(run(check, net, 0.2) for check in checks))
         before = descriptors()
         for _ in range(5):
-            await gather(*(run(one, net, 0.2) for one in checks))
+            await gather(*(run(check, net, 0.2) for check in checks))
         waiting = asyncio.ensure_future(run(checks[1], net, 20.0))
         await asyncio.sleep(0)
         waiting.cancel()

@@ -311,7 +311,7 @@ async def test_a_real_server_is_understood(
 
 
 async def test_a_real_server_hears_the_request_in_http_2(nginx: int, ca_file: Path) -> None:
-    told = "HTTP/2.0 POST /told?a=%20b value 9 Tocsin/"
+    text = "HTTP/2.0 POST /told?a=%20b value 9 Tocsin/"
     config: dict[str, Any] = {
         "method": "POST",
         "body": "all of it",
@@ -321,7 +321,7 @@ async def test_a_real_server_hears_the_request_in_http_2(nginx: int, ca_file: Pa
         f"https://{HERE}:{nginx}/told?a=%20b",
         ca_file=ca_file,
         http_version="2",
-        assertions=[Assertion(source="body", op="contains", value=told)],
+        assertions=[Assertion(source="body", op="contains", value=text)],
         **config,
     )
 

@@ -171,7 +171,9 @@ async def test_the_conversation_goes_on_over_the_winner(behave: targets.Behaviou
         outcomes = [(await run(check, net, 5.0)).outcome for _ in range(3)]
         net.close()
 
-    assert [(one.status, one.code, one.error) for one in outcomes] == [(Status.UP, 200, "")] * 3
+    assert [(outcome.status, outcome.code, outcome.error) for outcome in outcomes] == [
+        (Status.UP, 200, "")
+    ] * 3
 
 
 async def test_a_port_shut_everywhere_is_told_of_without_delay(unhurried: float) -> None:

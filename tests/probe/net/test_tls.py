@@ -80,8 +80,10 @@ async def test_a_good_certificate_is_up_and_its_handshake_timed(net: Net) -> Non
     with serving_tls(good()) as (_, port):
         outcomes = [await check(net, port) for _ in range(3)]
 
-    assert [(one.status, one.error, one.code) for one in outcomes] == [(Status.UP, "", 200)] * 3
-    assert all((one.phases.tls_us or 0) > 0 for one in outcomes)
+    assert [(outcome.status, outcome.error, outcome.code) for outcome in outcomes] == [
+        (Status.UP, "", 200)
+    ] * 3
+    assert all((outcome.phases.tls_us or 0) > 0 for outcome in outcomes)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ async def test_a_bad_certificate_is_down_unless_that_does_not_matter(
         lax = await check(net, port, verify_tls=False)
         again = await check(net, port)
 
-    assert {one.status for one in [*strict, again]} == {Status.DOWN}
+    assert {outcome.status for outcome in [*strict, again]} == {Status.DOWN}
     assert lax.status is Status.UP
 
 
@@ -174,7 +176,7 @@ async def test_a_host_that_shows_two_good_chains_by_turns_is_up(net: Net) -> Non
             server.context = contexts[turn % 2]
             outcomes.append(await check(net, port))
 
-    assert {one.status for one in outcomes} == {Status.UP}
+    assert {outcome.status for outcome in outcomes} == {Status.UP}
     assert server.shaken == 7  # the second chain was met unverified once, then verified
 
 

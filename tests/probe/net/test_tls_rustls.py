@@ -107,8 +107,12 @@ async def test_rustls_shakes_hands_once_openssl_has_verified(
         outcomes = [await check(net, server.port) for _ in range(4)]
         still = by_rust(net, server.port)
 
-    assert [(one.status, one.error, one.code) for one in outcomes] == [(Status.UP, "", 200)] * 4
-    assert all((one.phases.tls_us or 0) > 0 and one.phases.first_byte_us is not None for one in outcomes)
+    assert [(outcome.status, outcome.error, outcome.code) for outcome in outcomes] == [
+        (Status.UP, "", 200)
+    ] * 4
+    assert all(
+        (outcome.phases.tls_us or 0) > 0 and outcome.phases.first_byte_us is not None for outcome in outcomes
+    )
     assert still
     assert server.accepted == 4
 
@@ -123,7 +127,7 @@ async def test_a_certificate_that_turns_bad_is_told_in_the_same_words(row: Row, 
         after = [await check(net, listening.port, row.host) for _ in range(2)]
 
     assert (before.status, used) == (Status.UP, True)
-    assert [(one.status, one.error) for one in after] == [(Status.DOWN, row.error)] * 2
+    assert [(outcome.status, outcome.error) for outcome in after] == [(Status.DOWN, row.error)] * 2
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.has)
@@ -201,7 +205,7 @@ async def test_what_rustls_cannot_do_is_left_to_openssl_from_then_on(
         outcomes = [await check(net, server.port) for _ in range(3)]
         used = by_rust(net, server.port)
 
-    assert [(one.status, one.error) for one in outcomes] == [(Status.UP, "")] * 3
+    assert [(outcome.status, outcome.error) for outcome in outcomes] == [(Status.UP, "")] * 3
     assert not used
     assert server.accepted == 4  # the second check met a refusal first
 
@@ -218,7 +222,7 @@ async def test_a_server_that_takes_no_large_hello_is_up(how: targets.Behaviour, 
     with target(behave) as server:
         outcomes = [await check(net, server.port) for _ in range(3)]
 
-    assert [(one.status, one.error) for one in outcomes] == [(Status.UP, "")] * 3
+    assert [(outcome.status, outcome.error) for outcome in outcomes] == [(Status.UP, "")] * 3
     assert server.accepted == 4
 
 
@@ -252,7 +256,7 @@ async def test_what_need_not_be_verified_is_left_to_openssl(net: Net) -> None:
     with target(answering(serving(issue("leaf")))) as server:
         outcomes = [await check(net, server.port, verify_tls=False) for _ in range(3)]
 
-    assert {one.status for one in outcomes} == {Status.UP}
+    assert {outcome.status for outcome in outcomes} == {Status.UP}
     assert server.accepted == 3
 
 
@@ -315,7 +319,7 @@ async def test_an_end_of_tls_ends_the_answer_though_the_connection_stays(net: Ne
         outcomes = [await check(net, server.port, timeout_s=2.0) for _ in range(3)]
         used = by_rust(net, server.port)
 
-    assert [(one.status, one.error) for one in outcomes] == [(Status.UP, "")] * 3
+    assert [(outcome.status, outcome.error) for outcome in outcomes] == [(Status.UP, "")] * 3
     assert used
 
 

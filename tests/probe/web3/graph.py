@@ -43,8 +43,8 @@ class Graph:
         await asyncio.sleep(self.wait_s)
         if self.answer is not None:
             return self.answer
-        said = await graphql(SCHEMA, asked["query"], {"_meta": self._meta})
-        return web.json_response(said.formatted)
+        result = await graphql(SCHEMA, asked["query"], {"_meta": self._meta})
+        return web.json_response(result.formatted)
 
     def _meta(self, _info: Any, **_block: Any) -> Any:
         if self.error:

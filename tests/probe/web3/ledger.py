@@ -18,25 +18,25 @@ class Ledger:
         self.news: list[str] = []
         self.gone: list[str] = []
 
-    def take(self, found: Sequence[Finding]) -> list[dict[str, Any]]:
+    def take(self, findings: Sequence[Finding]) -> list[dict[str, Any]]:
         """What was new of it."""
         new = []
-        for one in found:
-            said = orjson.loads(one.data)
-            if one.found is Findings.LOG:
-                if one.key not in self.held:
-                    self.news.append(one.key)
+        for finding in findings:
+            said = orjson.loads(finding.data)
+            if finding.found is Findings.LOG:
+                if finding.key not in self.held:
+                    self.news.append(finding.key)
                     new.append(said)
-                self.held[one.key] = said["blockHash"]
-                self.blocks[one.key] = said["blockNumber"]
-            elif one.found is Findings.RETRACTED:
+                self.held[finding.key] = said["blockHash"]
+                self.blocks[finding.key] = said["blockNumber"]
+            elif finding.found is Findings.RETRACTED:
                 self._retract(said)
         return new
 
-    def _retract(self, said: dict[str, Any]) -> None:
+    def _retract(self, answer: dict[str, Any]) -> None:
         for key, hash_ in list(self.held.items()):
             number = self.blocks[key]
-            if said["first"] <= number <= said["last"] and said["hashes"].get(str(number)) != hash_:
+            if answer["first"] <= number <= answer["last"] and answer["hashes"].get(str(number)) != hash_:
                 del self.held[key]
                 self.gone.append(key)
 

@@ -41,7 +41,7 @@ async def test_what_was_told_of_blocks_that_it_has_no_more_is_taken_back(restore
     for _ in range(2):
         await restored.watch.fault()
     outcome = await restored.watch.look()
-    [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Findings.RETRACTED]
+    [said] = [orjson.loads(finding.data) for finding in outcome.found if finding.found is Findings.RETRACTED]
     assert said["first"] == restored.chain.head + 1
     assert said["hashes"] == {}
     restored.ledger.take(outcome.found)

@@ -60,9 +60,9 @@ async def test_that_reading_is_late_is_told_and_so_is_that_it_caught_up(
     zoo = await begun(chain, provider)
     pass_on(chain, READS + 100, 10)
     assert await zoo.watch.tells(lambda: None) == (["reading_behind"], [])
-    said = zoo.watch.said["reading_behind"]
-    assert int(said["current"]) >= int(said["threshold"]) == 600
-    assert "blocks are not read yet" in said["message"]
+    answer = zoo.watch.said["reading_behind"]
+    assert int(answer["current"]) >= int(answer["threshold"]) == 600
+    assert "blocks are not read yet" in answer["message"]
     assert await zoo.watch.tells(lambda: None) == ([], ["reading_behind"])
 
 

@@ -25,8 +25,8 @@ EVENTS = {
 
 @pytest.fixture(scope="module")
 def chains() -> Iterator[tuple[Chain, Chain]]:
-    with running(31337) as one, running(31338) as other:
-        yield one, other
+    with running(31337) as chain, running(31338) as other:
+        yield chain, other
 
 
 class Pair:
@@ -175,9 +175,9 @@ async def test_a_message_that_does_not_arrive_is_told_until_it_does(
     pair.age(700)
     await watch.well()
     assert watch.raised == ["message_delay"]
-    said = watch.said["message_delay"]
-    assert (said["threshold"], said["unit"]) == ("600", "s")
-    assert said["message"].startswith("messages under way: 1, the oldest sent 70")
+    answer = watch.said["message_delay"]
+    assert (answer["threshold"], answer["unit"]) == ("600", "s")
+    assert answer["message"].startswith("messages under way: 1, the oldest sent 70")
     watch.restart()
     pair.deliver(5, 1)
     pair.settle()

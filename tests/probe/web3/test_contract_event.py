@@ -38,7 +38,7 @@ async def watching(kind: ContractEvent) -> Watch:
 
 def logs(outcome: Outcome) -> list[dict[str, Any]]:
     assert not outcome.error
-    return [orjson.loads(one.data) for one in outcome.found if one.found is Findings.LOG]
+    return [orjson.loads(finding.data) for finding in outcome.found if finding.found is Findings.LOG]
 
 
 async def seen(watch: Watch) -> list[dict[str, Any]]:
@@ -74,14 +74,14 @@ async def test_an_event_says_what_another_library_reads_in_it(
 ) -> None:
     watch = await watching(events(chain, zoo, event))
     receipt = chain.call(zoo, call, *values)
-    [said] = await seen(watch)
+    [answer] = await seen(watch)
     web3 = Web3(Web3.HTTPProvider(chain.url))
     contract = web3.eth.contract(Web3.to_checksum_address(zoo), abi=artefacts()["Zoo"]["abi"])
     read = contract.get_event_by_signature(event) if "(" in event else contract.events[event]
     receipt_of_theirs = web3.eth.get_transaction_receipt(receipt["transactionHash"])
     theirs = read().process_receipt(receipt_of_theirs, errors=DISCARD)
     [their] = theirs
-    assert said == {
+    assert answer == {
         "name": event.partition("(")[0],
         "args": plain(their["args"]),
         "address": Web3.to_checksum_address(zoo),
@@ -97,15 +97,15 @@ async def test_an_anonymous_event_is_told_from_the_others_of_its_contract(chain:
     watch = await watching(events(chain, zoo, "Secret"))
     for call, *values in (("secret(uint256)", 5), ("same()",), ("plain(uint256)", 1), ("hashed()",)):
         chain.call(zoo, call, *values)
-    [said] = await seen(watch)
-    assert said["args"] == {"id": "5", "amount": str(2**255)}
+    [answer] = await seen(watch)
+    assert answer["args"] == {"id": "5", "amount": str(2**255)}
 
 
 async def test_text_that_is_none_is_told_as_postgresql_takes_it(chain: Chain, zoo: str) -> None:
     watch = await watching(events(chain, zoo, "Spoken(string,bytes)", abi=None))
     chain.call(zoo, "spoken(bytes)", b"\0bell\xff")
-    [said] = await seen(watch)
-    assert said["args"] == {"0": "\ufffdbell\ufffd", "1": "0x0062656c6cff"}
+    [answer] = await seen(watch)
+    assert answer["args"] == {"0": "\ufffdbell\ufffd", "1": "0x0062656c6cff"}
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ async def test_only_events_with_the_values_of_the_filters_are_told(
 async def test_of_indexed_tuples_and_bytes_the_hash_is_told(chain: Chain, zoo: str) -> None:
     watch = await watching(events(chain, zoo, "Odd"))
     receipt = chain.call(zoo, "odd(int256)", -5)
-    [said] = await seen(watch)
+    [answer] = await seen(watch)
     _, raw, point, _ = receipt["logs"][0]["topics"]
-    assert said["args"] == {"raw": raw, "point": point, "number": "-5"}
+    assert answer["args"] == {"raw": raw, "point": point, "number": "-5"}
 
 
 async def test_indexed_text_and_bytes_are_looked_for_by_what_they_say(chain: Chain, zoo: str) -> None:
@@ -157,9 +157,9 @@ async def test_a_log_that_can_not_be_read_is_told_as_it_is(chain: Chain) -> None
     kind = events(chain, forger, "Bell(uint256 a, string b)", abi=None)
     watch = await watching(kind)
     chain.call(forger, "log1_(bytes32,bytes)", bytes.fromhex(BELL[2:]), b"\xff" * 40)
-    [said] = await seen(watch)
-    assert said["args"] == {"topics": [BELL], "data": "0x" + "ff" * 40}
-    assert "can't be decoded" in said["error"]
+    [answer] = await seen(watch)
+    assert answer["args"] == {"topics": [BELL], "data": "0x" + "ff" * 40}
+    assert "can't be decoded" in answer["error"]
 
 
 async def test_logs_without_topics_are_of_anonymous_events(chain: Chain) -> None:
@@ -187,7 +187,7 @@ async def test_more_than_a_result_carries_comes_with_the_next_ones(chain: Chain,
     for _ in range(5):
         outcome = await watch.look()
         sizes.append(len(ledger.take(outcome.found)))
-        assert sum(len(one.data) for one in outcome.found) <= MAX_BYTES
+        assert sum(len(finding.data) for finding in outcome.found) <= MAX_BYTES
         watch.restart()
     assert sum(sizes) == len(ledger.news) == 1110
     assert sizes[-1] == 0

@@ -137,9 +137,9 @@ async def test_a_drop_within_the_window_is_told_also_after_a_restart(chain: Chai
     holding.take(1)
     await watch.well()
     assert watch.raised == ["tvl_drop"]
-    said = watch.said["tvl_drop"]
-    assert (said["current"], said["threshold"], said["unit"]) == ("20", "20", "%")
-    assert said["message"] == "20 % less is locked than at the most within 60 min: 800, after 1000"
+    answer = watch.said["tvl_drop"]
+    assert (answer["current"], answer["threshold"], answer["unit"]) == ("20", "20", "%")
+    assert answer["message"] == "20 % less is locked than at the most within 60 min: 800, after 1000"
 
 
 async def test_a_slow_decline_is_no_drop(chain: Chain) -> None:
@@ -177,8 +177,8 @@ async def test_an_oracle_that_stands_still_is_told_by_the_time_of_the_chain(chai
     assert watch.raised == []
 
     assert await watch.tells(lambda: feed.age(7200)) == (["stale_oracle"], [])
-    said = watch.said["stale_oracle"]
-    assert (said["current"], said["threshold"], said["unit"]) == ("7200", "3600", "s")
+    answer = watch.said["stale_oracle"]
+    assert (answer["current"], answer["threshold"], answer["unit"]) == ("7200", "3600", "s")
     assert await watch.tells(lambda: feed.set(3000 * USD)) == ([], ["stale_oracle"])
 
 
@@ -205,8 +205,8 @@ async def test_a_price_is_held_against_the_one_that_is_expected(chain: Chain) ->
     assert await watch.tells(lambda: feed.set(98_000_000)) == NONE
 
     assert await watch.tells(lambda: feed.set(97_999_999)) == (["price_deviation"], [])
-    said = watch.said["price_deviation"]
-    assert (said["current"], said["message"]) == (
+    answer = watch.said["price_deviation"]
+    assert (answer["current"], answer["message"]) == (
         "2.0001",
         "the price is 0.97999999, 2.0001 % off 1: 2 % are allowed",
     )

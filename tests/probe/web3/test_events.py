@@ -39,7 +39,8 @@ def params(depth: int = 2) -> st.SearchStrategy[Param]:
 
 def named_apart(parts: list[Param], indexed: bool = False) -> tuple[Param, ...]:
     return tuple(
-        Param(f"p{at}", one.type, one.arrays, one.parts, indexed=indexed) for at, one in enumerate(parts)
+        Param(f"p{at}", param.type, param.arrays, param.parts, indexed=indexed)
+        for at, param in enumerate(parts)
     )
 
 
@@ -133,7 +134,7 @@ def test_a_whole_log_says_what_web3_py_reads_in_it(
     topics: tuple[tuple[Param, ...], list[Any]], inside: tuple[tuple[Param, ...], list[Any]], anonymous: bool
 ) -> None:
     # web3.py can't hash indexed tuples itself, but reads back any word.
-    apart = [one for one in topics[0] if one.static]
+    apart = [topic for topic in topics[0] if topic.static]
     words = [encode([one.canonical], [said]) for one, said in zip(*topics, strict=True) if one.static]
     inputs = [
         *(Param(f"i{at}", one.type, indexed=True) for at, one in enumerate(apart)),
@@ -163,7 +164,7 @@ def abi_of(event: AbiEvent) -> Any:
         "type": "event",
         "name": event.name,
         "anonymous": event.anonymous,
-        "inputs": [entry(one) for one in event.inputs],
+        "inputs": [entry(param) for param in event.inputs],
     }
 
 
@@ -234,8 +235,8 @@ def test_a_log_of_another_shape_can_not_be_read(event: str, topics: int, data: b
 def test_a_signature_that_says_nothing_of_indexes_fits_each_number_of_them(count: int) -> None:
     event = event_of(None, "Transfer(address,address,uint256)")
     words = [bytes(31) + bytes([at]) for at in range(1, 4)]
-    said = arguments(event, log(b"".join(words[count:]), keccak(b""), *words[:count]))
-    assert said == {"0": "0x" + "0" * 39 + "1", "1": "0x" + "0" * 39 + "2", "2": "3"}
+    answer = arguments(event, log(b"".join(words[count:]), keccak(b""), *words[:count]))
+    assert answer == {"0": "0x" + "0" * 39 + "1", "1": "0x" + "0" * 39 + "2", "2": "3"}
 
 
 def test_an_address_has_its_checksum_and_a_transfer_its_topic() -> None:
@@ -248,14 +249,14 @@ def test_an_address_has_its_checksum_and_a_transfer_its_topic() -> None:
     assert topic(event_of(None, "Transfer(uint256) anonymous")) is None
 
 
-def told(one: Finding) -> dict[str, Any]:
-    said: dict[str, Any] = json.loads(one.data)
-    return said
+def told(finding: Finding) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(finding.data)
+    return answer
 
 
 def test_a_finding_says_where_the_log_lies() -> None:
-    said = told(finding("Rang", log(), {"bells": "5"}))
-    assert said == {
+    answer = told(finding("Rang", log(), {"bells": "5"}))
+    assert answer == {
         "name": "Rang",
         "args": {"bells": "5"},
         "address": Web3.to_checksum_address(PLACE),

@@ -177,8 +177,8 @@ def test_whatever_a_node_answers_is_no_fault_of_ours(
         assert bool(outcome.error) == (outcome.status is Status.DOWN)
         assert outcome.state is None or len(outcome.state) <= MAX_STATE
         assert bounded(outcome.found)
-        for one in outcome.found:
-            assert isinstance(orjson.loads(one.data), dict)
+        for finding in outcome.found:
+            assert isinstance(orjson.loads(finding.data), dict)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

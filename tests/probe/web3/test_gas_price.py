@@ -57,7 +57,7 @@ class Watch:
     async def found(self) -> list[tuple[Findings, str]]:
         outcome = await self.run()
         assert outcome.status is Status.UP, outcome.error
-        return [(one.found, one.key) for one in outcome.found]
+        return [(finding.found, finding.key) for finding in outcome.found]
 
 
 RAISED, RECOVERED = Findings.RAISED, Findings.RECOVERED
@@ -155,15 +155,15 @@ async def test_a_quorum_goes_by_the_price_in_the_middle() -> None:
             for gwei in (20, 21, 900)
         ]
         outcome = await Watch(urls, rpc_quorum=2, high=50).run()
-    [told] = outcome.found
-    assert (told.found, json.loads(told.data)["current"]) == (RECOVERED, "21")
+    [finding] = outcome.found
+    assert (finding.found, json.loads(finding.data)["current"]) == (RECOVERED, "21")
 
 
 async def test_a_chain_without_a_base_fee_is_told_of_without_one() -> None:
     legacy = {name: value for name, value in Facts().header(1000).items() if name != "baseFeePerGas"}
     with target(node(Facts(more={"eth_getBlockByNumber": legacy}))) as server:
-        [told] = (await Watch(server.url, high=50).run()).found
-    assert json.loads(told.data)["message"] == "gas costs 20 gwei; high is 50 or more"
+        [finding] = (await Watch(server.url, high=50).run()).found
+    assert json.loads(finding.data)["message"] == "gas costs 20 gwei; high is 50 or more"
 
 
 async def test_a_node_that_does_not_answer_is_down_and_moves_nothing() -> None:
@@ -207,20 +207,20 @@ def hot(value: int) -> Measured:
 def test_what_did_not_change_is_not_written_again() -> None:
     kept = Kept()
     standing = CheckpointState(kept, "x")
-    state, found = standing.settle([hot(7)])
+    state, findings = standing.settle([hot(7)])
     assert state is not None
-    assert [one.found for one in found] == [RAISED]
+    assert [finding.found for finding in findings] == [RAISED]
     kept.keep(state)
     assert standing.settle([hot(8)]) == (None, [])
 
 
 def test_what_can_t_be_judged_stays_as_it_was() -> None:
     kept = Kept(b'{"raised": ["hot"]}')
-    state, found = CheckpointState(kept, "x").settle((), None, ["hot", "cold"])
-    assert found == []
+    state, findings = CheckpointState(kept, "x").settle((), None, ["hot", "cold"])
+    assert findings == []
     assert CheckpointState(Kept(state or b""), "x").raised == {"hot"}
-    state, found = CheckpointState(kept, "x").settle()
-    assert found == [Finding(RECOVERED, "hot", b"{}")]
+    state, findings = CheckpointState(kept, "x").settle()
+    assert findings == [Finding(RECOVERED, "hot", b"{}")]
 
 
 @pytest.mark.parametrize(("above", "beyond"), [(True, 6), (False, 4)])
@@ -250,6 +250,8 @@ def test_edges_alternate_and_lie_where_whole_numbers_say(
         crossed = exact >= line if above else exact <= line
         away = (exact <= back if above else exact >= back) if line else not crossed
         before, wanted = wanted, crossed or (wanted and not away)
-        raised, found = compare(raised, [Measured("k", value, threshold, "", "", above=above)])
-        assert [one.found for one in found] == ([RAISED if wanted else RECOVERED] if wanted != before else [])
+        raised, findings = compare(raised, [Measured("k", value, threshold, "", "", above=above)])
+        assert [finding.found for finding in findings] == (
+            [RAISED if wanted else RECOVERED] if wanted != before else []
+        )
         assert bool(raised) == wanted

@@ -36,7 +36,7 @@ async def retracted(zoo: Zoo) -> int:
     outcome = await zoo.watch.look()
     assert not outcome.error
     zoo.ledger.take(outcome.found)
-    return sum(one.found is Findings.RETRACTED for one in outcome.found)
+    return sum(finding.found is Findings.RETRACTED for finding in outcome.found)
 
 
 @pytest.mark.parametrize("confirmations", [0, 1])
@@ -104,7 +104,9 @@ async def test_what_one_finding_does_not_name_of_the_blocks_to_look_at_again_the
     named = []
     for _ in range(3):
         outcome = await zoo.watch.look()
-        [said] = [orjson.loads(one.data) for one in outcome.found if one.found is Findings.RETRACTED]
+        [said] = [
+            orjson.loads(finding.data) for finding in outcome.found if finding.found is Findings.RETRACTED
+        ]
         assert len(said["hashes"]) == said["last"] - said["first"] + 1 <= 256
         named += list(map(int, said["hashes"]))
     assert named == list(range(first, first + 600))

@@ -113,9 +113,9 @@ async def test_without_any_debt_there_is_nothing_to_fear(chain: Chain) -> None:
     assert watch.raised == ["low_health_factor"]
 
     assert await watch.tells(lambda: position.set(1000, 0)) == RECOVERED
-    said = watch.said["low_health_factor"]
-    assert said["message"] == "there is no debt"
-    assert said["current"].replace(".", "") == str(2**256 - 1)
+    answer = watch.said["low_health_factor"]
+    assert answer["message"] == "there is no debt"
+    assert answer["current"].replace(".", "") == str(2**256 - 1)
 
 
 async def test_a_restart_tells_a_crossing_of_before_as_what_it_is(chain: Chain) -> None:

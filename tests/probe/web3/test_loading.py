@@ -27,7 +27,7 @@ print(loaded())
 
 
 def test_what_web3_needs_is_loaded_with_the_first_such_monitor_and_no_more_than_that() -> None:
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", ALONE], check=True, capture_output=True, text=True, timeout=60
     )
-    assert said.stdout.splitlines() == ["[]", "['probe.web3']"]
+    assert process.stdout.splitlines() == ["[]", "['probe.web3']"]

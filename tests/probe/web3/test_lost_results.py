@@ -81,12 +81,12 @@ class Rig:
             "rpcUrl": kind.rpc_url,
             "confirmations": 0,
         }
-        one = probe_pb2.Assignment(
+        assignment = probe_pb2.Assignment(
             number=NUMBER, monitor=1, location=1, revision=1, type="web3_contract_event",
             config=orjson.dumps(config), interval_ms=200, timeout_ms=5000, turns=1, at_once=True,
             failure_threshold=3, recovery_threshold=1, state=self.state,
         )  # fmt: skip
-        plan = probe_pb2.Plan(number=1, starts_snapshot=True, ends_snapshot=True, upsert=[one])
+        plan = probe_pb2.Plan(number=1, starts_snapshot=True, ends_snapshot=True, upsert=[assignment])
         await self.peer.send_when_connected(probe_pb2.ToProbe(plan=plan))
 
     async def reads(self, chain: Chain) -> None:
@@ -113,7 +113,7 @@ class Rig:
     def lost(self) -> bool:
         """Whether the spool dropped what was reported of the chain."""
         losses = self.spool.ledger.losses(self.batcher.incarnation)
-        return any(NUMBER in one.missed for one in losses)
+        return any(NUMBER in loss.missed for loss in losses)
 
     def kept(self) -> bool:
         """Is nothing lost yet?"""
@@ -140,8 +140,8 @@ async def peer() -> AsyncIterator[Peer]:
 def told(peer: Peer, zoo: Zoo) -> set[str]:
     """The numbers of the events of which the collector has heard."""
     for batch in peer.batches:
-        for _, found in sorted(batch.found.items()):
-            zoo.ledger.take(found)
+        for _, findings in sorted(batch.found.items()):
+            zoo.ledger.take(findings)
     peer.batches.clear()
     return set(zoo.ledger.held)
 

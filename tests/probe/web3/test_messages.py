@@ -18,7 +18,7 @@ def message(number: int, id_: str = "a", *, branch: str = "0", at: int = 0) -> B
 
 
 def ids(messages: list[BridgeMessage]) -> list[str]:
-    return [one.id for one in messages]
+    return [message.id for message in messages]
 
 
 def under_way(book: MessageBook) -> list[str]:
@@ -116,9 +116,9 @@ class World:
     def add(self, side: int, id_: str) -> None:
         self.at += 1
         chain = self.chains[side]
-        one = BridgeMessage(len(chain), 0, f"0x{self.branch:064x}", id_, self.at)
-        chain.append(one)
-        self.read(side, [one], None)
+        message = BridgeMessage(len(chain), 0, f"0x{self.branch:064x}", id_, self.at)
+        chain.append(message)
+        self.read(side, [message], None)
 
     def fork(self, side: int, depth: int) -> None:
         chain = self.chains[side]
@@ -126,9 +126,9 @@ class World:
         old, self.chains[side] = chain[first:], chain[:first]
         self.branch += 1 << 232  # in the part of a hash that is kept
         hash_ = f"0x{self.branch:064x}"
-        new = [replace(one, block_hash=hash_, block=first + at) for at, one in enumerate(old[::2])]
+        new = [replace(message, block_hash=hash_, block=first + at) for at, message in enumerate(old[::2])]
         self.chains[side] += new
-        hashes = tuple((one.block, one.block_hash) for one in new)
+        hashes = tuple((message.block, message.block_hash) for message in new)
         self.read(side, new, Gone(first, first + len(old), hashes))
 
     def read(self, side: int, new: list[BridgeMessage], gone: Gone | None) -> None:
@@ -138,8 +138,8 @@ class World:
 
     @property
     def under_way(self) -> list[str]:
-        delivered = {one.id for one in self.chains[DELIVERED]}
-        return [one.id for one in self.chains[SENT] if one.id not in delivered]
+        delivered = {message.id for message in self.chains[DELIVERED]}
+        return [message.id for message in self.chains[SENT] if message.id not in delivered]
 
 
 @given(st.lists(DEED, max_size=60))

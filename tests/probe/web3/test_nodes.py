@@ -61,7 +61,7 @@ class Asked:
 async def outcome(behaviours: Sequence[Behaviour], timeout_s: float = 5.0, **how: Any) -> Any:
     """What is read from nodes of these *behaviours*, or the words of the fault."""
     with ExitStack() as stack:
-        servers = [stack.enter_context(target(one)) for one in behaviours]
+        servers = [stack.enter_context(target(behaviour)) for behaviour in behaviours]
         asked = Asked(*(server.url for server in servers), **how)
         try:
             return await asked.read(timeout_s=timeout_s)

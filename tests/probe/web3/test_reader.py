@@ -330,7 +330,9 @@ async def test_logs_that_were_removed_do_not_count_and_those_said_twice_count_on
         zoo.watch.change(zoo.kind(node.url))
         zoo.ring(5)
         outcome = await zoo.watch.look()
-    assert [one.found for one in outcome.found if one.found is not Findings.RETRACTED] == [Findings.LOG]
+    assert [finding.found for finding in outcome.found if finding.found is not Findings.RETRACTED] == [
+        Findings.LOG
+    ]
 
 
 async def test_a_node_without_a_block_behind_its_head_is_at_fault(chain: Chain, zoo: Zoo) -> None:

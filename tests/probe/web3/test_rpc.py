@@ -103,9 +103,9 @@ async def test_a_node_that_takes_no_batches_is_asked_call_by_call(said: Any, sta
 
     net, limit = Net(), Limit.until(time.monotonic() + 5)
     with target(behave) as server:
-        one = Node(server.url)
+        node = Node(server.url)
         for _ in range(2):
-            assert (await one.ask(net, Spent(), limit, CALLS))[0] == "0x1"
+            assert (await node.ask(net, Spent(), limit, CALLS))[0] == "0x1"
         assert server.accepted == 1 + 2 * len(CALLS)
     net.close()
     assert batches == 1
@@ -279,19 +279,19 @@ async def test_a_node_says_for_how_long_it_wants_rest(said: str, rest_s: float) 
 
 
 def test_a_node_that_fails_rests_longer_each_time_but_never_long() -> None:
-    one = Node("http://node.example.com/")
+    node = Node("http://node.example.com/")
     rests = []
     for _ in range(12):
-        one.rest()
-        rests.append(round(one.rests_s))
+        node.rest()
+        rests.append(round(node.rests_s))
     assert rests == sorted(rests)
     assert (rests[0], rests[-1]) == (2, 120)
-    one.rest(10**9)
-    assert one.rests_s <= 120
-    one.served()
-    assert one.rests_s == 0
-    one.rest(50)
-    assert 49 < one.rests_s <= 50
+    node.rest(10**9)
+    assert node.rests_s <= 120
+    node.served()
+    assert node.rests_s == 0
+    node.rest(50)
+    assert 49 < node.rests_s <= 50
 
 
 @pytest.mark.parametrize(

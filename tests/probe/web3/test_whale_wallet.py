@@ -61,11 +61,11 @@ async def test_a_transfer_of_a_token_says_all_that_is_to_be_known_of_it(chain: C
     watch = await watching(wallet(chain, token, threshold=99.5))
     receipt = chain.call(token, TRANSFER, BOB, 100 * USD + 1)
     await watch.well()
-    [(key, said)] = [(key, one) for key, one in watch.said.items() if "alert" in one]
+    [(key, answer)] = [(key, one) for key, one in watch.said.items() if "alert" in one]
     sender, receiver = (checksum(one) for one in (chain.accounts[0], BOB))
     [log] = receipt["logs"]
     assert key == f"{receipt['transactionHash']}:0"
-    assert said == {
+    assert answer == {
         "name": "Transfer",
         "args": {"from": sender, "to": receiver, "value": "100000001"},
         "address": checksum(token),
@@ -176,7 +176,7 @@ async def test_after_a_fork_transfers_are_retracted_and_no_balance_changed(
     chain.rpc("anvil_reorg", 1, [])
     chain.mine()
     outcome = await watch.look()
-    assert [one.key for one in outcome.found if one.found is Findings.RAISED] == []
+    assert [finding.key for finding in outcome.found if finding.found is Findings.RAISED] == []
     ledger.take(outcome.found)
     assert len(ledger.held) == len(ledger.gone) == 1
     assert await told(watch) == ([], [])
@@ -186,16 +186,16 @@ async def test_a_coin_that_came_by_a_transaction_is_told_whole(chain: Chain) -> 
     watch = await watching(wallet(chain))
     receipt = chain.send({"to": BOB, "value": hex(100 * ETHER)})
     await watch.well()
-    [(key, said)] = [(key, one) for key, one in watch.said.items() if "alert" in one]
+    [(key, answer)] = [(key, one) for key, one in watch.said.items() if "alert" in one]
     assert key == f"{receipt['transactionHash']}:native"
-    assert said["args"] == {
+    assert answer["args"] == {
         "from": checksum(chain.accounts[0]),
         "to": checksum(BOB),
         "value": str(100 * ETHER),
     }
-    assert (said["logIndex"], said["address"], said["name"]) == (None, None, "Transfer")
-    assert said["blockHash"] == receipt["blockHash"]
-    assert said["alert"]["unit"] == "coins"
+    assert (answer["logIndex"], answer["address"], answer["name"]) == (None, None, "Transfer")
+    assert answer["blockHash"] == receipt["blockHash"]
+    assert answer["alert"]["unit"] == "coins"
     assert watch.raised == []
 
 

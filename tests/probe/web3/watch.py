@@ -43,9 +43,9 @@ class Watch:
         assert bounded(outcome.found)
         if outcome.state is not None:
             self.kept.keep(outcome.state)
-        self.raised = [one.key for one in outcome.found if one.found is Findings.RAISED]
-        self.recovered = [one.key for one in outcome.found if one.found is Findings.RECOVERED]
-        self.said = {one.key: orjson.loads(one.data) for one in outcome.found}
+        self.raised = [finding.key for finding in outcome.found if finding.found is Findings.RAISED]
+        self.recovered = [finding.key for finding in outcome.found if finding.found is Findings.RECOVERED]
+        self.said = {finding.key: orjson.loads(finding.data) for finding in outcome.found}
         return outcome
 
     async def well(self) -> None:

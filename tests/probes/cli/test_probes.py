@@ -82,8 +82,8 @@ async def test_a_token_from_the_command_joins_a_probe_that_is_listed_drained_and
 async def test_what_cannot_be_done_is_said(
     database_url: str, arguments: tuple[str, ...], status: int, word: str
 ) -> None:
-    found, _, said = await tocsin(database_url, *arguments)
+    found, _, text = await tocsin(database_url, *arguments)
 
     assert found == status
-    assert word in said
-    assert "Traceback" not in said
+    assert word in text
+    assert "Traceback" not in text

@@ -362,10 +362,10 @@ async def test_a_deleted_token_joins_nobody(collector: Collector, tmp_path: Path
         [end] = await asyncio.gather(joining, return_exceptions=True)
 
     # A status may lose its details on the way: the collector's log has the reason in any case.
-    said = "\n".join([repr(end), *map(str, logs)])
-    assert isinstance(end, CannotStart), said
-    assert re.search("no such join token|UNAUTHENTICATED$", str(end)), said
-    assert any(line.get("reason", "").startswith("no such join token") for line in logs), said
+    text = "\n".join([repr(end), *map(str, logs)])
+    assert isinstance(end, CannotStart), text
+    assert re.search("no such join token|UNAUTHENTICATED$", str(end)), text
+    assert any(line.get("reason", "").startswith("no such join token") for line in logs), text
     assert not (tmp_path / "certificate.pem").exists()
     assert await collector.fetch("SELECT FROM probes") == []
 

@@ -21,35 +21,35 @@ def clock(*, wall_us: int = UNIX) -> ProbeClock:
 
 
 def test_a_fast_message_corrects_what_a_slow_one_said() -> None:
-    one = clock()
-    assert one.offset_us("boot-1", 0, 0, at(0)) == UNIX + SECOND // 5
-    one.record(3 * SECOND, at(3 * SECOND + 1000))
-    one.record(4 * SECOND, at(9 * SECOND))
+    probe_clock = clock()
+    assert probe_clock.offset_us("boot-1", 0, 0, at(0)) == UNIX + SECOND // 5
+    probe_clock.record(3 * SECOND, at(3 * SECOND + 1000))
+    probe_clock.record(4 * SECOND, at(9 * SECOND))
 
-    assert one.offset_us("boot-1", 0, 0, at(9 * SECOND)) == UNIX + 1000
+    assert probe_clock.offset_us("boot-1", 0, 0, at(9 * SECOND)) == UNIX + 1000
 
 
 def test_clocks_that_drift_apart_are_followed_within_about_a_minute() -> None:
-    one = clock()
+    probe_clock = clock()
     for second in range(0, 3600, 5):
         drift = second * 100  # 100 ppm
-        one.record(second * SECOND, at(second * SECOND + drift))
+        probe_clock.record(second * SECOND, at(second * SECOND + drift))
 
-    assert abs(one.offset_us("boot-1", 0, 0, at(3600 * SECOND)) - UNIX - 3600 * 100) <= 70 * 100
+    assert abs(probe_clock.offset_us("boot-1", 0, 0, at(3600 * SECOND)) - UNIX - 3600 * 100) <= 70 * 100
 
 
 def test_an_earlier_boot_goes_by_its_wall_clock_less_what_that_is_wrong_now() -> None:
-    one = clock(wall_us=UNIX + 3600 * SECOND + SECOND // 5)
+    probe_clock = clock(wall_us=UNIX + 3600 * SECOND + SECOND // 5)
 
-    offset = one.offset_us("boot-0", 7, UNIX + 600 * SECOND, at(SECOND))
+    offset = probe_clock.offset_us("boot-0", 7, UNIX + 600 * SECOND, at(SECOND))
     assert offset == UNIX + (600 - 3600) * SECOND - 7
 
 
 def test_our_wall_clock_when_it_is_set_takes_all_times_with_it_at_once() -> None:
     for step in (3600 * SECOND, -3600 * SECOND):
-        one = clock()
+        probe_clock = clock()
         now = at(5 * SECOND, set_by=step)
-        assert one.offset_us("boot-1", 0, 0, now) == UNIX + step + SECOND // 5
-        one.record(5 * SECOND, now)
-        assert one.offset_us("boot-1", 0, 0, now) == UNIX + step
-        assert one.offset_us("boot-0", 0, UNIX, now) == UNIX + step + SECOND // 5
+        assert probe_clock.offset_us("boot-1", 0, 0, now) == UNIX + step + SECOND // 5
+        probe_clock.record(5 * SECOND, now)
+        assert probe_clock.offset_us("boot-1", 0, 0, now) == UNIX + step
+        assert probe_clock.offset_us("boot-0", 0, UNIX, now) == UNIX + step + SECOND // 5

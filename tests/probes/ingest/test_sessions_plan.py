@@ -87,9 +87,9 @@ async def test_an_assignment_says_all_that_the_probe_needs(collector: Collector)
     [row] = await collector.fetch(
         "SELECT assignment, location, id FROM states JOIN monitors USING (monitor) WHERE probe_id IS NOT NULL"
     )
-    [told] = peer.plan.values()
+    [assignment] = peer.plan.values()
 
-    assert told == probe_pb2.Assignment(
+    assert assignment == probe_pb2.Assignment(
         number=row["assignment"],
         monitor=monitor,
         location=row["location"],
@@ -126,7 +126,7 @@ async def test_secrets_go_down_opened_and_one_that_does_not_open_spoils_no_other
             await collector.place(monitor)
         await peer.hear_until(lambda: len(peer.plan) == 2)
 
-    configs = {told.monitor: orjson.loads(told.config) for told in peer.plan.values()}
+    configs = {assignment.monitor: orjson.loads(assignment.config) for assignment in peer.plan.values()}
     assert configs == {good: config, bad: {}}
 
 
@@ -138,13 +138,13 @@ async def test_changes_come_as_differences(collector: Collector) -> None:
         await peer.hear_until(lambda: monitors(peer) == {first})
         await collector.place(second)
         await peer.hear_until(lambda: monitors(peer) == {first, second})
-        [before] = [told for told in peer.plan.values() if told.monitor == first]
+        [before] = [assignment for assignment in peer.plan.values() if assignment.monitor == first]
         await collector.fetch("UPDATE states SET last_at = now()")
 
         await collector.place(first, 2)
         await peer.hear_until(lambda: peer.plan[before.number].revision == 2)
         assert peer.plan[before.number].at_once
-        assert [told.monitor for told in peer.plans[-1].upsert] == [first]
+        assert [assignment.monitor for assignment in peer.plans[-1].upsert] == [first]
 
         await collector.place(first, 3, [])
         await peer.hear_until(lambda: monitors(peer) == {second})
@@ -163,7 +163,7 @@ async def test_what_was_measured_since_its_change_is_not_checked_at_once_after_a
         await balance(collector)
         await peer.hear_until(lambda: len(peer.plan) == 3)
 
-    at_once = {told.monitor for told in peer.plan.values() if told.at_once}
+    at_once = {assignment.monitor for assignment in peer.plan.values() if assignment.at_once}
     assert at_once == {changed, fresh}
     assert measured not in at_once
 
@@ -191,7 +191,7 @@ async def test_a_drained_probe_is_asked_and_its_successor_gets_the_plan_when_its
     async with connected(collector, hello()) as first:
         await balance(collector)
         await first.hear_until(lambda: first.plan)
-        [told] = first.plan.values()
+        [assignment] = first.plan.values()
         await collector.fetch("UPDATE probes SET draining_at = now()")
         async with connected(collector, hello()) as second:
             await second.snapshot()
@@ -199,18 +199,18 @@ async def test_a_drained_probe_is_asked_and_its_successor_gets_the_plan_when_its
                 await rebalance(tx, utc_now(), gently=True)
             collector.signals.ring()
             await first.hear_until(lambda: first.asked)
-            assert first.asked == {told.number}
+            assert first.asked == {assignment.number}
             assert not second.plan
 
-            await first.say(batch=sealed(1, assignment=told))
-            await first.say(released=probe_pb2.Released(number=[told.number]))
+            await first.say(batch=sealed(1, assignment=assignment))
+            await first.say(released=probe_pb2.Released(number=[assignment.number]))
             await second.hear_until(lambda: second.plan)
             await first.hear_until(lambda: not first.plan)
             [row] = await collector.fetch("SELECT last_at, last_status, assignment FROM states")
             [taken] = second.plan.values()
 
     assert row["last_status"] == Status.UP
-    assert taken.number == row["assignment"] != told.number
+    assert taken.number == row["assignment"] != assignment.number
     assert (taken.monitor, taken.at_once) == (monitor, False)
 
 
@@ -286,13 +286,13 @@ async def letting_go(collector: Collector, peer: Peer) -> probe_pb2.Assignment:
     """Have the probe of *peer* asked to release its only monitor; no other probe can take it yet."""
     await balance(collector)
     await peer.hear_until(lambda: peer.plan)
-    [told] = peer.plan.values()
+    [assignment] = peer.plan.values()
     async with collector.db.transaction() as tx:
-        payload = {"probes": {str(await holder(collector)): [told.monitor]}}
+        payload = {"probes": {str(await holder(collector)): [assignment.monitor]}}
         await signals.send(tx, "release", payload, timedelta(minutes=1))
     collector.signals.ring()
     await peer.hear_until(lambda: peer.asked)
-    return told
+    return assignment
 
 
 async def holder(collector: Collector) -> UUID:
@@ -316,13 +316,13 @@ async def test_nothing_is_told_again_while_a_check_changes_hands(
     monkeypatch.setattr(sessions_plan, "_COMPARE_EVERY_S", 0.05)
     async with collecting(db, writes=False) as collector, connected(collector, hello()) as peer:
         await collector.placed()
-        told = await letting_go(collector, peer)
+        assignment = await letting_go(collector, peer)
         before = len(peer.plans)  # until then it compares every 50 ms, before or after a signal
         if released:  # its last result is not committed as long as nobody writes
-            await peer.say(batch=sealed(1, assignment=told))
-            await peer.say(released=probe_pb2.Released(number=[told.number]))
+            await peer.say(batch=sealed(1, assignment=assignment))
+            await peer.say(released=probe_pb2.Released(number=[assignment.number]))
         unsignalled, *others = await collector.monitors(4)
-        await missed(collector, unsignalled, told.number)
+        await missed(collector, unsignalled, assignment.number)
         await rounds(collector, peer, others)
 
         assert not [plan.number for plan in peer.plans[before:] if plan.starts_snapshot]
@@ -336,15 +336,15 @@ async def test_what_does_not_change_hands_for_minutes_is_compared_and_asked_for_
     monkeypatch.setattr(sessions_plan, "_HANDED_OVER_WITHIN_S", 0.1)
     async with connected(collector, hello()) as peer:
         await collector.placed()
-        told = await letting_go(collector, peer)
+        assignment = await letting_go(collector, peer)
         [unsignalled] = await collector.monitors()
-        await missed(collector, unsignalled, told.number)
+        await missed(collector, unsignalled, assignment.number)
         await peer.hear_until(lambda: unsignalled in monitors(peer))
 
     # More of them follow for as long as nothing changes hands.
     again = next(plan for plan in peer.plans[1:] if plan.starts_snapshot)
-    assert told.number in {one.number for one in again.upsert}
-    assert list(again.release) == [told.number]
+    assert assignment.number in {one.number for one in again.upsert}
+    assert list(again.release) == [assignment.number]
 
 
 async def test_a_check_that_changes_is_not_let_go_of_any_more(
@@ -353,11 +353,11 @@ async def test_a_check_that_changes_is_not_let_go_of_any_more(
     monkeypatch.setattr(sessions_plan, "_COMPARE_EVERY_S", 0.05)
     async with connected(collector, hello()) as peer:
         await collector.placed()
-        told = await letting_go(collector, peer)
-        await collector.place(told.monitor, 2)
-        await peer.hear_until(lambda: peer.plan[told.number].revision == 2)
+        assignment = await letting_go(collector, peer)
+        await collector.place(assignment.monitor, 2)
+        await peer.hear_until(lambda: peer.plan[assignment.number].revision == 2)
         [unsignalled] = await collector.monitors()
-        await missed(collector, unsignalled, told.number)
+        await missed(collector, unsignalled, assignment.number)
         await peer.hear_until(lambda: unsignalled in monitors(peer))
 
     assert list(peer.plans[-1].release) == []
@@ -375,14 +375,18 @@ async def test_a_second_opinion_is_asked_with_the_assignment_that_the_probe_has(
         await peer.snapshot()
         await collector.place(monitor)
         await peer.hear_until(lambda: peer.plan)
-        [told] = peer.plan.values()
+        [assignment] = peer.plan.values()
         asked = {"session": peer.welcome.session, "id": 5, "run": Run.SECOND_OPINION, "withinMs": 3000}
-        await send_run(collector, {**asked, "monitor": monitor, "location": told.location})
+        await send_run(collector, {**asked, "monitor": monitor, "location": assignment.location})
         await peer.hear_until(lambda: peer.runs)
 
     [run] = peer.runs
     assert (run.id, run.run, run.within_ms) == (5, Run.SECOND_OPINION, 3000)
-    assert (run.check.number, run.check.revision, run.check.config) == (told.number, 1, told.config)
+    assert (run.check.number, run.check.revision, run.check.config) == (
+        assignment.number,
+        1,
+        assignment.config,
+    )
 
 
 async def test_a_run_for_what_the_probe_does_not_check_any_more_is_left(collector: Collector) -> None:

@@ -116,7 +116,9 @@ async def tried(
     waiting = asked(collector)
     await peer.hear_until(lambda: peer.runs)
     run = peer.runs.pop()
-    said = [probe_pb2.Finding(found=one.found, key=one.key, data=one.data) for one in findings]
+    said = [
+        probe_pb2.Finding(found=finding.found, key=finding.key, data=finding.data) for finding in findings
+    ]
     answer = probe_pb2.Answer(id=run.id, outcome=Status.UP, found=probe_pb2.Findings(finding=said))
     await peer.say(answer=answer)
     return run, await waiting

@@ -95,13 +95,13 @@ async def test_a_lost_probe_is_one_notice_to_each_team_that_has_monitors_there(d
         (one, "probe.offline", 3),
         (other, "probe.offline", 2),
     ]
-    [_, (_, _, said)] = await ground.events()
-    assert said["probe"] == {
+    [_, (_, _, answer)] = await ground.events()
+    assert answer["probe"] == {
         "id": ids.show("prb", probe_id),
         "name": "probe",
         "locations": ["local"],
         "version": "0.1.0",
-        "lastSeenAt": said["probe"]["lastSeenAt"],
+        "lastSeenAt": answer["probe"]["lastSeenAt"],
         "reason": "lost",
     }
     assert ground.told == 1
@@ -131,7 +131,7 @@ async def test_a_teams_probe_is_its_teams_matter_with_monitors_or_without(db: Db
     await fetch(db, "UPDATE probes SET team_id = $1 WHERE probe_id = $2", team_id, probe_id)
     ground = Ground(db)
     await ground.turn(passes=3 * MINUTE)
-    assert [(team, said["affectedMonitors"]) for team, _, said in await ground.events()] == [(team_id, 0)]
+    assert [(team, answer["affectedMonitors"]) for team, _, answer in await ground.events()] == [(team_id, 0)]
     assert other != team_id
 
 
@@ -142,8 +142,8 @@ async def test_the_notice_says_whether_it_was_stopped(db: Db, stopped: bool, rea
     ground = Ground(db)
     await ground.end(probe_id, stopped=stopped)
     await ground.turn(passes=3 * MINUTE)
-    [(_, kind, said)] = await ground.events()
-    assert (kind, said["probe"]["reason"]) == ("probe.offline", reason)
+    [(_, kind, answer)] = await ground.events()
+    assert (kind, answer["probe"]["reason"]) == ("probe.offline", reason)
 
 
 async def test_a_blind_probe_is_told_of_while_it_is_connected(db: Db) -> None:
@@ -153,8 +153,8 @@ async def test_a_blind_probe_is_told_of_while_it_is_connected(db: Db) -> None:
     for _ in range(30):
         await ground.alive(probe_id, blind=True)
         await ground.turn(passes=5 * SECOND)
-    [(_, kind, said)] = await ground.events()
-    assert (kind, said["probe"]["reason"]) == ("probe.offline", "blind")
+    [(_, kind, answer)] = await ground.events()
+    assert (kind, answer["probe"]["reason"]) == ("probe.offline", "blind")
     await ground.alive(probe_id)
     await ground.turn()
     assert await ground.kinds() == ["probe.offline", "probe.online"]

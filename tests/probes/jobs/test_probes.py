@@ -36,9 +36,9 @@ async def place(db: Db, count: int, now: datetime = NOW) -> None:
 
 
 async def test_the_work_of_a_silent_probe_goes_to_the_other(db: Db) -> None:
-    one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
+    id_, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
     await place(db, 20)
-    assert await holders(db) == {one, other}
+    assert await holders(db) == {id_, other}
     later = NOW + 20 * SECOND
     await sign(db, other, later)
     await sweeper(db, later, NOW - HOUR).turn()
@@ -47,21 +47,21 @@ async def test_the_work_of_a_silent_probe_goes_to_the_other(db: Db) -> None:
 
 @pytest.mark.oldest
 async def test_after_a_start_the_silent_are_given_time_to_find_us(db: Db) -> None:
-    one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
+    id_, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
     await place(db, 20)
     later = NOW + 20 * SECOND
     await sign(db, other, later)
     await sweeper(db, later, later - SECOND).turn()
-    assert await holders(db) == {one, other}
+    assert await holders(db) == {id_, other}
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR])
 async def test_a_clock_that_was_set_takes_no_work_from_anybody_who_is_there(db: Db, step: timedelta) -> None:
-    one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
+    id_, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
     await place(db, 20)
     await sign(db, other, NOW + step)
     await sweeper(db, NOW + step, None).turn()
-    assert await holders(db) == {one, other}
+    assert await holders(db) == {id_, other}
     # Half a minute later the one is still silent, wherever the clocks have put its last word.
     later = NOW + step + 31 * SECOND
     await sign(db, other, later)
@@ -72,9 +72,9 @@ async def test_a_clock_that_was_set_takes_no_work_from_anybody_who_is_there(db: 
 class Fleet:
     """Two probes that share 20 monitors, both heard in each turn, and a clock that the test moves."""
 
-    def __init__(self, db: Db, one: UUID, other: UUID) -> None:
+    def __init__(self, db: Db, id_: UUID, other: UUID) -> None:
         self.db = db
-        self.one = one
+        self.one = id_
         self.other = other
         self._now = NOW
         self._sweeper = Probes(db, Signals(db), GivenClock(lambda: self._now, lambda: NOW - HOUR))
@@ -106,9 +106,9 @@ class Fleet:
 
 @pytest.fixture
 async def fleet(db: Db) -> Fleet:
-    one, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
+    id_, other = await connect(db, "local", now=NOW), await connect(db, "local", now=NOW)
     await place(db, 20)
-    made = Fleet(db, one, other)
+    made = Fleet(db, id_, other)
     await made.turn(1)
     return made
 
@@ -156,7 +156,7 @@ async def test_two_collectors_whose_machines_clocks_differ_leave_the_probes_alon
     right = DatabaseClock(db, boot_us=lambda: elapsed_us)
     for clock in (behind, right):
         await clock.turn()
-    one, other = await connect(db, "local", now=behind.now()), await connect(db, "local", now=right.now())
+    id_, other = await connect(db, "local", now=behind.now()), await connect(db, "local", now=right.now())
     await place(db, 20, right.now())
     sweepers = [
         Probes(db, Signals(db), GivenClock(clock.now, lambda: NOW - HOUR)) for clock in (behind, right)
@@ -165,7 +165,7 @@ async def test_two_collectors_whose_machines_clocks_differ_leave_the_probes_alon
     for half in range(1, 41):
         elapsed_us = half * 500_000
         if half % 10 == 2:
-            await sign(db, one, behind.now() - 0.9 * SECOND)
+            await sign(db, id_, behind.now() - 0.9 * SECOND)
         if half % 10 == 6:
             await sign(db, other, right.now() - 0.9 * SECOND)
         for each in sweepers:

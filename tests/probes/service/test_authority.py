@@ -23,7 +23,7 @@ NOW = utc_now()
 
 
 def prints(trust: TrustedAuthorities) -> list[bytes]:
-    return [one.fingerprint for one in trust.authorities]
+    return [authority.fingerprint for authority in trust.authorities]
 
 
 def certificate(trust: TrustedAuthorities) -> x509.Certificate:
@@ -36,7 +36,7 @@ async def test_collectors_that_start_together_make_one_authority(db: Db) -> None
     async with asyncio.timeout(30):
         found = await asyncio.gather(*[authority.trust(db, keyring, NOW) for _ in range(4)])
 
-    assert len({tuple(prints(one)) for one in found}) == 1
+    assert len({tuple(prints(authorities)) for authorities in found}) == 1
     assert len(found[0].authorities) == 1
     assert found[0].signed(certificate(found[3]))
 
@@ -88,6 +88,6 @@ async def test_the_older_one_goes_when_no_certificate_of_it_can_be_alive(db: Db)
         await authority.add(tx, keyring, NOW + timedelta(seconds=1))
 
     both = await authority.trust(db, keyring, NOW + rules.PROBE_LIFE)
-    one = await authority.trust(db, keyring, NOW + rules.PROBE_LIFE + 2 * rules.SETTLED)
+    authorities = await authority.trust(db, keyring, NOW + rules.PROBE_LIFE + 2 * rules.SETTLED)
 
-    assert prints(one) == prints(both)[1:]
+    assert prints(authorities) == prints(both)[1:]

@@ -109,7 +109,7 @@ async def test_with_more_teams_a_file_gives_it(api: Api, names: NameServer) -> N
     text = f"tocsin={made['id']}\n".encode()
     async with receiving(answer(body=text)) as site, proving(api, names, site.port) as served:
         assert (await verified(served, made)).json["domainVerified"] is True
-        assert [one.target for one in site.received] == ["/.well-known/tocsin"]
+        assert [received.target for received in site.received] == ["/.well-known/tocsin"]
         assert await visit(served)
 
 

@@ -56,12 +56,12 @@ async def test_tries_are_counted_by_network_and_by_all_collectors_together(api: 
 
 
 async def test_tries_of_a_page_are_limited_from_wherever_they_come(db: Db) -> None:
-    tries, one, other = PageTries(db, by_page=TeamPlan(1, 4)), uuid7(), uuid7()
+    tries, id_, other = PageTries(db, by_page=TeamPlan(1, 4)), uuid7(), uuid7()
     addresses = [f"192.0.2.{number}" for number in range(6)]
 
     with pytest.raises(Limited):
         for address in addresses:
-            await tries.count(one, address)
+            await tries.count(id_, address)
 
     await tries.count(other, addresses[-1])
     await tries.close()

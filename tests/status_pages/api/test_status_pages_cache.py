@@ -74,10 +74,10 @@ async def test_what_was_asked_before_a_change_is_not_shown_after_it(api: Api) ->
     asked, before, let_go = view.load, asyncio.Event(), asyncio.Event()
 
     async def slowly(*args: Any) -> PageView | None:
-        found = await asked(*args)
+        page_view = await asked(*args)
         before.set()
         await let_go.wait()
-        return found
+        return page_view
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(view, "load", slowly)

@@ -68,8 +68,8 @@ async def test_feeds_are_xml_whatever_a_title_holds(api: Api, path: str, items: 
 
     root = ET.fromstring((await visit(api, f"example/{path}")).body)
 
-    found = root.findall(items)
-    titles = [one.findtext(f"{ATOM}title") or one.findtext("title") or "" for one in found]
+    elements = root.findall(items)
+    titles = [element.findtext(f"{ATOM}title") or element.findtext("title") or "" for element in elements]
     assert len(titles) == 2
     assert all(title.startswith('Disks; <new>, & "fast" \ufffd') for title in titles)
 
@@ -117,10 +117,10 @@ async def test_the_summary_has_the_shape_that_others_read(api: Api) -> None:
 async def test_badges_are_svg_that_runs_nothing(api: Api) -> None:
     await told(api)
 
-    for kind, said in (("status", "partial outage"), ("uptime", "unknown"), ("response", "unknown")):
+    for kind, text in (("status", "partial outage"), ("uptime", "unknown"), ("response", "unknown")):
         body = (await visit(api, f"example/badge.svg?kind={kind}")).body
         root = ET.fromstring(body)
-        assert said in (root.get("aria-label") or "")
+        assert text in (root.get("aria-label") or "")
         assert b"script" not in body
 
 
@@ -145,9 +145,9 @@ async def test_badges_say_what_was_measured(api: Api) -> None:
     component = {"name": "Shop", "monitorId": await measured(api, bad={1: 0.5})}
     await page(api, slug="example", components=[component])
 
-    for kind, said in (("uptime", r"uptime 90d: 99\.\d\d %"), ("response", r"response 24h: \d+ ms")):
+    for kind, text in (("uptime", r"uptime 90d: 99\.\d\d %"), ("response", r"response 24h: \d+ ms")):
         label = ET.fromstring((await visit(api, f"example/badge.svg?kind={kind}")).body).get("aria-label")
-        assert re.fullmatch(said, label or "")
+        assert re.fullmatch(text, label or "")
     assert b'<svg class="chart"' in (await visit(api, "example")).body
 
 

@@ -32,18 +32,18 @@ async def told(api: Api, page_id: str, titles: Sequence[str], *, resolved: bool 
     async with api.context.db.transaction() as tx:
         for number, title in enumerate(titles):
             at, id_ = now - timedelta(hours=len(titles) - 1 - number), ids.uuid7()
-            one = PageIncident(
+            incident = PageIncident(
                 team_id=api.team_id, id=id_, page_id=of_page, title=title,
                 status="resolved" if resolved else "monitoring", severity="minor", components=[],
                 component_status=None, scheduled_start=None, scheduled_end=None, published_at=at,
                 updated_at=at, resolved_at=at if resolved else None,
             )  # fmt: skip
-            await table.insert(tx, one)
-            said = Update(
-                team_id=api.team_id, id=ids.uuid7(), incident_id=id_, status=one.status,
+            await table.insert(tx, incident)
+            update = Update(
+                team_id=api.team_id, id=ids.uuid7(), incident_id=id_, status=incident.status,
                 message=f"Of {title}", at=at,
             )  # fmt: skip
-            await table.add_update(tx, said)
+            await table.add_update(tx, update)
 
 
 def titles(body: bytes) -> list[str]:

@@ -109,9 +109,9 @@ async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_ke
     await check_keys(db, both, api.clock())
     while await reseal.some(db, both) is ResealProgress.MORE:
         pass
-    found = await subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
-    assert found is not None
-    assert found.email == ADDRESS
+    subscription = await subscriptions.find(db, other, path.rpartition("/")[2], api.clock())
+    assert subscription is not None
+    assert subscription.email == ADDRESS
 
 
 async def verified(api: Api, page_id: str) -> list[bool]:

@@ -70,11 +70,11 @@ async def test_a_copy_takes_the_place_of_the_one_before(api: Api, database_url: 
     await export(database_url, "example", tmp_path / "site")
     await api.put(f"/v1/status-pages/{made['id']}", {"name": "Another name"})
 
-    code, _, said = await export(
+    code, _, text = await export(
         database_url, "example", tmp_path / "site", "--language", "de", "--logo", tmp_path / "logo.PNG"
     )
 
-    assert code == 0, said
+    assert code == 0, text
     files = contents(tmp_path / "site")
     index = files["index.html"].decode()
     assert '<html lang="de">' in index
@@ -118,13 +118,13 @@ async def test_what_cannot_be_done_is_said_by_the_exit_status(
     (tmp_path / "taken").write_text("a file")
     slug, *rest = arguments
 
-    status, out, said = await export(
+    status, out, text = await export(
         database_url, slug, *(tmp_path / each if each in {"site", "taken"} else each for each in rest)
     )
 
     assert (status, out) == (code, "")
-    assert says in said
-    assert "Traceback" not in said
+    assert says in text
+    assert "Traceback" not in text
     assert not (tmp_path / "site").exists()
 
 

@@ -59,7 +59,7 @@ async def test_each_update_arrives_once_in_order_and_says_what_the_public_knows(
             await arrived(db)
         first, second = await receiver.wait_for(2)
 
-    assert [one.json["event"] for one in (first, second)] == [
+    assert [received.json["event"] for received in (first, second)] == [
         "status_page.incident.published",
         "status_page.incident.updated",
     ]
@@ -146,7 +146,7 @@ async def test_a_webhook_channel_hears_of_it_only_if_it_wants_to(db: Db) -> None
     await sender.close()
     await transport.close()
 
-    assert [(one.target, one.json["event"]) for one in receiver.received] == [
+    assert [(received.target, received.json["event"]) for received in receiver.received] == [
         ("/wants", "status_page.incident.published"),
         ("/wants", "status_page.incident.updated"),
     ]

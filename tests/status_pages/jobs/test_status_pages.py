@@ -27,8 +27,8 @@ async def plan(db: Db, start: timedelta, end: timedelta | None, **more: Any) -> 
 async def told(db: Db, page: Any) -> list[tuple[str, str]]:
     """Status and message of each update of the page's only incident."""
     async with db.connection() as tx:
-        [one] = await incidents.newest(tx, page.team_id, page.id, PageIncidentFilter(), None)
-    return [(said.status, said.message) for said in one.updates]
+        [details] = await incidents.newest(tx, page.team_id, page.id, PageIncidentFilter(), None)
+    return [(update.status, update.message) for update in details.updates]
 
 
 async def occasions(db: Db) -> list[str]:

@@ -248,8 +248,8 @@ async def test_the_interval_of_a_gas_price_monitor_stands_in_both_places(api: Ap
 
 @pytest.mark.parametrize("type_", WEB3)
 async def test_what_a_get_and_a_list_show_may_be_sent_back(api: Api, type_: str) -> None:
-    for said in (type_, "web3"):
-        id_ = await make(api, {**of(type_, subType=type_), "type": said})
+    for text in (type_, "web3"):
+        id_ = await make(api, {**of(type_, subType=type_), "type": text})
         found = await shown(api, id_)
         listed = (await api.get("/v1/monitors")).json["data"][0]
 
@@ -341,10 +341,10 @@ async def test_the_contract_s_own_fields_are_enough_and_a_missing_node_is_a_warn
     answer = await api.post("/v1/monitors", body)
 
     assert answer.status == 201
-    said = f"no node for chain {chain}: checks fail until rpcUrl or TOCSIN_RPC_URLS names one"
-    assert said in answer.json["warnings"]
+    text = f"no node for chain {chain}: checks fail until rpcUrl or TOCSIN_RPC_URLS names one"
+    assert text in answer.json["warnings"]
     changed = await api.put(f"/v1/monitors/{answer.json['id']}", {"config": {"rpcUrl": RPC}})
-    assert (changed.status, said in changed.json.get("warnings", [])) == (200, False)
+    assert (changed.status, text in changed.json.get("warnings", [])) == (200, False)
 
 
 @pytest.mark.parametrize("type_", ["gas_price", "whale_wallet", "web3_contract_event"])

@@ -69,15 +69,15 @@ async def made(console: Console, **fields: Any) -> str:
 def field(page: Page, name: str) -> str:
     """What stands in a field that is text."""
     called = re.escape(name)
-    found = re.search(
+    match = re.search(
         rf'<textarea[^>]* name="{called}"[^>]*>\n([^<]*)<|name="{called}"[^>]* value="([^"]*)"', page.text
     )
-    assert found, name
-    return unescape(found[1] if found[1] is not None else found[2])
+    assert match, name
+    return unescape(match[1] if match[1] is not None else match[2])
 
 
 def test_every_type_is_in_a_group_once() -> None:
-    assert sorted(one for names in GROUPS.values() for one in names) == sorted(KINDS)
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(KINDS)
 
 
 @pytest.mark.parametrize("type_", WEB3)
@@ -247,7 +247,7 @@ async def test_its_page_says_what_is_crossed_and_what_happened(console: Console,
     await found(console, id_)
 
     page = await console.get(f"/monitors/{id_}", headers={"X-Part": "chain"})
-    for said in (
+    for text in (
         "high gas crossed Transfer gas costs 9 gwei",
         "no one was notified yet",
         'Transfer: ["Transfer",{"x":5}]',
@@ -256,7 +256,7 @@ async def test_its_page_says_what_is_crossed_and_what_happened(console: Console,
         TRANSACTION,
         "70",
     ):
-        assert said in page.words
+        assert text in page.words
 
 
 async def test_nothing_that_a_chain_says_becomes_markup(console: Console) -> None:

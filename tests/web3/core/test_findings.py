@@ -26,25 +26,25 @@ def test_a_crossing_is_read() -> None:
 
 def test_amounts_that_are_none_are_left_out() -> None:
     data = {"current": 5, "threshold": "1e9", "unit": ["gwei"], "message": "a\0b" + "x" * 1000}
-    found = read(Finding(Findings.RAISED, "high_gas", orjson.dumps(data)))
-    assert isinstance(found, ThresholdCrossing)
-    assert found.data == {"message": "a\ufffdb" + "x" * 497}
+    crossing = read(Finding(Findings.RAISED, "high_gas", orjson.dumps(data)))
+    assert isinstance(crossing, ThresholdCrossing)
+    assert crossing.data == {"message": "a\ufffdb" + "x" * 497}
 
 
 def test_words_for_people_are_one_line() -> None:
     """A token's symbol is whatever its maker wrote: it goes into mails."""
-    found = read(
+    crossing = read(
         Finding(Findings.RAISED, "low_tvl", orjson.dumps({"message": " a\r\n\tb\u2028c ", "unit": "X\nY"}))
     )
-    assert isinstance(found, ThresholdCrossing)
-    assert found.data == {"message": "a b c", "unit": "X Y"}
+    assert isinstance(crossing, ThresholdCrossing)
+    assert crossing.data == {"message": "a b c", "unit": "X Y"}
 
 
 def test_a_log_is_read_and_only_what_is_known_of_it_is_kept() -> None:
-    found = read(of_log(other="thing", address="0x11"))
-    assert isinstance(found, FoundLog)
-    assert (found.block, found.index, found.block_hash) == (7, 0, HASH)
-    assert found.data == {**LOG, "address": "0x11", "transactionHash": HASH}
+    log = read(of_log(other="thing", address="0x11"))
+    assert isinstance(log, FoundLog)
+    assert (log.block, log.index, log.block_hash) == (7, 0, HASH)
+    assert log.data == {**LOG, "address": "0x11", "transactionHash": HASH}
 
 
 def test_a_range_that_was_taken_back_is_read() -> None:
@@ -102,9 +102,9 @@ def test_that_something_happened_counts_even_if_its_arguments_cannot_be_kept() -
 
 
 def test_no_nul_reaches_the_database() -> None:
-    found = read(of_log(args={"a\0": ["b\0", {"c": "\0"}]}, name="Pa\0id", error="e\0"))
-    assert isinstance(found, FoundLog)
-    assert b"\\u0000" not in orjson.dumps(found.data)
+    log = read(of_log(args={"a\0": ["b\0", {"c": "\0"}]}, name="Pa\0id", error="e\0"))
+    assert isinstance(log, FoundLog)
+    assert b"\\u0000" not in orjson.dumps(log.data)
 
 
 json = st.recursive(

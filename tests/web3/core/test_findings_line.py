@@ -23,7 +23,7 @@ def test_of_no_more_forks_is_read_than_a_probe_remembers() -> None:
         orjson.dumps({"more": {"line": ["mine", 7], "over": [["mine", n, n, n] for n in range(5000)]}})
     )
     assert read is not None
-    assert [one.nth for one in read.over] == list(range(4968, 5000))
+    assert [blocks.nth for blocks in read.over] == list(range(4968, 5000))
 
 
 @pytest.mark.parametrize("more", [{"over": 7}, {"over": {}}, {"over": None}, {}])

@@ -22,8 +22,8 @@ def crossed(*locations: int, told_at: datetime | None = None) -> ChainAlert:
 
 
 def test_the_first_location_makes_it_and_the_last_ends_it() -> None:
-    one = raised(None, 2, {"current": "2"}, AT)
-    both = raised(one, 1, {"current": "3"}, LATER)
+    alert = raised(None, 2, {"current": "2"}, AT)
+    both = raised(alert, 1, {"current": "3"}, LATER)
     assert (both.locations, both.raised_at, both.data) == ((1, 2), AT, {"current": "2"})
     left = recovered(both, 2, {})
     assert left is not None
@@ -34,9 +34,9 @@ def test_the_first_location_makes_it_and_the_last_ends_it() -> None:
 
 
 def test_what_is_known_is_no_news() -> None:
-    one = crossed(1)
-    assert raised(one, 1, {"current": "9"}, LATER) is one
-    assert recovered(one, 2, {}) is one
+    alert = crossed(1)
+    assert raised(alert, 1, {"current": "9"}, LATER) is alert
+    assert recovered(alert, 2, {}) is alert
     assert recovered(None, 1, {}) is None
 
 
@@ -73,13 +73,13 @@ def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] |
     for deed in [*deeds, FREE]:
         if isinstance(deed, Allowed):
             if alert is not None:
-                tell, alert = due(alert, deed, AT)
+                announcement, alert = due(alert, deed, AT)
                 told += {
                     ChainAnnouncement.NOTHING: [],
                     ChainAnnouncement.RAISED: ["raised"],
                     ChainAnnouncement.RECOVERED: ["recovered"],
                     ChainAnnouncement.BOTH: ["raised", "recovered"],
-                }[tell]
+                }[announcement]
         elif deed[0] == "raised":
             holding.add(deed[1])
             alert = raised(alert, deed[1], {}, AT)

@@ -304,11 +304,11 @@ async def test_more_logs_than_one_turn_tells_are_told_in_order_and_no_faster_tha
 
 async def test_of_many_monitors_that_have_much_to_tell_one_turn_tells_some_of_each(db: Db) -> None:
     world = await of_chains(await make_world(db, monitors=3), EVENTS)
-    for one in world.monitors:
-        await submit(world, finding(world, *(log(f"{one}-{n}", n) for n in range(60)), monitor=one))
+    for monitor in world.monitors:
+        await submit(world, finding(world, *(log(f"{monitor}-{n}", n) for n in range(60)), monitor=monitor))
     assert await teller(world).turn() is True
-    told = "SELECT count(*) AS told FROM events WHERE kind = 'web3.event' GROUP BY stream_id ORDER BY told"
-    assert [row["told"] for row in await world.fetch(told)] == [33, 33, 34]
+    text = "SELECT count(*) AS told FROM events WHERE kind = 'web3.event' GROUP BY stream_id ORDER BY told"
+    assert [row["told"] for row in await world.fetch(text)] == [33, 33, 34]
     assert len(await heard(world)) == 180
 
 
@@ -326,7 +326,7 @@ async def test_nobody_is_told_twice_by_a_teller_that_dies_before_its_commit(
 
 async def test_more_monitors_than_one_turn_takes_are_all_told_of(db: Db) -> None:
     world = await of_chains(await make_world(db, monitors=45))
-    await submit(world, *(finding(world, raised(), monitor=one) for one in world.monitors))
+    await submit(world, *(finding(world, raised(), monitor=monitor) for monitor in world.monitors))
     one = teller(world)
     assert [await one.turn() for _ in range(3)] == [True, True, False]
     assert len(await heard(world)) == 45

@@ -56,10 +56,10 @@ async def test_of_what_happened_once_the_newest_of_each_kind_is_read_while_it_st
         assert await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY) == []
     await heard(world)
     async with db.connection() as tx:
-        [one] = await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY)
+        [off] = await web3.announced_lately(tx, [(team, id_)], utc_now() - DAY)
         assert await web3.announced_lately(tx, [(team, id_)], utc_now() + DAY) == []
         assert await web3.announced_lately(tx, [(team + 1, id_)], utc_now() - DAY) == []
-    assert (one.data["alert"]["type"], one.data["blockNumber"]) == ("large_transfer", 6)
+    assert (off.data["alert"]["type"], off.data["blockNumber"]) == ("large_transfer", 6)
     await submit(world, finding(world, gone(6, 6)))
     await heard(world)
     async with db.connection() as tx:
@@ -79,7 +79,9 @@ async def test_logs_are_read_newest_first_by_time_and_place(db: Db) -> None:
         there = await web3.logs_between(tx, team, id_, now - DAY, now, 10, "ap")
         lately = await web3.logs_between(tx, team, id_, now - DAY / 48, now, 10)
         others = await web3.logs_between(tx, team + 1, id_, now - DAY, now, 10)
-    assert [(one.data["blockNumber"], one.location, one.removed) for one in everything] == [
+    assert [
+        (stored_log.data["blockNumber"], stored_log.location, stored_log.removed) for stored_log in everything
+    ] == [
         (7, "eu", False),
         (6, "ap", True),
         (5, "ap", False),
@@ -102,8 +104,8 @@ async def test_the_chain_is_named_as_the_configuration_does(db: Db) -> None:
     ):
         await of_chains(world, config, "web3")
         async with db.connection() as tx:
-            one = (await news.chains(tx, world.monitors))[world.monitors[0]]
-        shown.append((one.sub_type, one.chain))
+            chain = (await news.chains(tx, world.monitors))[world.monitors[0]]
+        shown.append((chain.sub_type, chain.chain))
     assert shown == [
         ("gas_price", "ethereum"),
         ("web3_contract_event", 137),
