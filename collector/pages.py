@@ -10,7 +10,7 @@ from collector.alerts.console.monitor_rules import MonitorRules
 from collector.console import common, edge
 from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
-from collector.incidents import console as incidents
+from collector.incidents.console import incidents, statistics
 from collector.maintenance import console as maintenance
 from collector.monitors.console import checks, forms, live, monitor, monitors, reports
 from collector.monitors.console.notified import NOTIFIED
@@ -86,7 +86,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/incidents", incidents.list_, like("GET", "/v1/incidents")),
     ConsolePage("POST", "/incidents", incidents.create, like("POST", "/v1/incidents")),
     ConsolePage("GET", "/incidents/new", incidents.new, like("POST", "/v1/incidents")),
-    ConsolePage("GET", "/incidents/stats", incidents.stats, like("GET", "/v1/incidents/stats")),
+    ConsolePage("GET", "/incidents/stats", statistics.show, like("GET", "/v1/incidents/stats")),
     ConsolePage("GET", "/incidents/{id}", incidents.show, like("GET", "/v1/incidents/{id}")),
     ConsolePage(
         "GET",
@@ -105,6 +105,9 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ),
     ConsolePage(
         "POST", "/incidents/{id}/reopen", incidents.reopen, like("POST", "/v1/incidents/{id}/reopen")
+    ),
+    ConsolePage(
+        "POST", "/incidents/{id}/severity", incidents.set_severity, like("PUT", "/v1/incidents/{id}")
     ),
     ConsolePage("POST", "/incidents/{id}/notes", incidents.note, like("POST", "/v1/incidents/{id}/notes")),
     ConsolePage("GET", "/alerting", common.section, READ),

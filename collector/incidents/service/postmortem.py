@@ -26,7 +26,7 @@ async def write(db: Db, keyring: Keyring, team_id: int, id_: UUID, now: datetime
         notes = await reads.notes(tx, team_id, id_)
         checks = await reads.checks(tx, team_id, id_, incident.resolved_at or now)
         kept = await evidence.shown(tx, keyring, team_id, id_, incident.monitor_id)
-    facts = _facts(incident, log, notes, [Checks(*row) for row in checks], now)
+    facts = _facts(incident, log, notes, checks, now)
     return markdown(replace(facts, evidence=[_saw(one) for one in kept]))
 
 
