@@ -10,7 +10,7 @@ from collector.alerts.console.monitor_rules import MonitorRules
 from collector.console import common, edge
 from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
-from collector.incidents.console import incidents, statistics
+from collector.incidents.console import incidents, postmortems, statistics
 from collector.maintenance import console as maintenance
 from collector.monitors.console import checks, forms, live, monitor, monitors, reports
 from collector.monitors.console.notified import NOTIFIED
@@ -91,8 +91,26 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage(
         "GET",
         "/incidents/{id}/postmortem",
-        incidents.post_mortem,
+        postmortems.export,
         like("GET", "/v1/incidents/{id}/postmortem"),
+    ),
+    ConsolePage(
+        "GET",
+        "/incidents/{id}/postmortem/edit",
+        postmortems.show,
+        like("GET", "/v1/incidents/{id}/postmortem"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/postmortem/edit",
+        postmortems.save,
+        like("PUT", "/v1/incidents/{id}"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/postmortem/discard",
+        postmortems.discard,
+        like("PUT", "/v1/incidents/{id}"),
     ),
     ConsolePage(
         "POST",

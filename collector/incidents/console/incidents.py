@@ -20,7 +20,7 @@ from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.incidents.console.comparison import compare
 from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.status import IncidentStatus
-from collector.incidents.service import actions, evidence, incidents, postmortem
+from collector.incidents.service import actions, evidence, incidents
 from collector.incidents.service.stats import SEVERITIES
 from collector.incidents.storage.evidence import EvidenceRow
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry
@@ -164,16 +164,6 @@ async def set_severity(request: web.Request) -> web.StreamResponse:
         return actions.change(context_of(request).db, who(request), id_, wanted, context_of(request).now())
 
     return await _perform(request, action, "Severity changed.")
-
-
-async def post_mortem(request: web.Request) -> web.StreamResponse:
-    """Send the post-mortem as a Markdown file."""
-    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
-    text = await postmortem.write(context.db, context.keyring, visitor(request).team_id, id_, context.now())
-    named = f'attachment; filename="{ids.show("inc", id_)}.md"'
-    answer = web.Response(text=text, content_type="text/markdown", charset="utf-8")
-    answer.headers["Content-Disposition"] = named
-    return answer
 
 
 async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 200) -> web.Response:
