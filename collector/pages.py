@@ -7,7 +7,7 @@ from aiohttp import web
 from collector.accounts.console import account, door, links, openid, team, tokens, two_factor, users
 from collector.alerts.console import alerts, rules
 from collector.alerts.console.monitor_rules import MonitorRules
-from collector.console import common, edge
+from collector.console import common, edge, installable
 from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents.console import incidents, postmortems, statistics
@@ -37,6 +37,9 @@ ANYBODY, READ = None, Permission.READ_ONLY
 
 PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/assets/{version}/{name}", common.asset, ANYBODY),
+    ConsolePage("GET", "/manifest.webmanifest", installable.manifest, ANYBODY),
+    ConsolePage("GET", "/worker.js", installable.worker, ANYBODY),
+    ConsolePage("GET", "/offline", installable.offline, ANYBODY),
     ConsolePage("GET", "/sign-in", door.show, ANYBODY),
     ConsolePage("POST", "/sign-in", door.enter, ANYBODY),
     ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),

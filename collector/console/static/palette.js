@@ -1,6 +1,6 @@
 // The command palette: Ctrl+K shows it, what is typed is searched, the arrow keys choose, Enter opens.
 
-import { tellTimes } from "./console.js";
+import { signInAgain, tellTimes } from "./console.js";
 
 const dialog = document.querySelector("#palette");
 const field = document.querySelector("#palette-q");
@@ -54,7 +54,7 @@ async function search() {
   const { signal } = asked;
   try {
     const answer = await fetch(`/search?${new URLSearchParams({ q: text })}`, { headers: { "X-Part": "hits" }, signal });
-    if (answer.status === 401) return location.reload();
+    if (answer.status === 401) return signInAgain();
     if (answer.headers.get("X-Part") !== "hits") throw new Error(answer.statusText);
     const html = await answer.text();
     if (signal.aborted) return;

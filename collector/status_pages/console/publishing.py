@@ -20,7 +20,6 @@ from collector.status_pages.core.status_page import Phase
 from collector.status_pages.service import status_pages
 from collector.status_pages.service.components import ComponentDetails
 from shared import ids
-from shared.errors import NotFound
 
 # Pages to choose from; a team with more publishes from the page itself.
 _PAGES: Final = 100
@@ -51,7 +50,7 @@ async def choose(request: web.Request) -> web.StreamResponse:
     context, team_id = context_of(request), visitor(request).team_id
     incident = await incident_of(request, "incident")
     if incident is None:
-        raise NotFound(f"{incidents.WHAT} not found")
+        return back(request, "/incidents", "Choose the incident to publish.", tone="warn")
     pages, _ = await status_pages.page(context.db, team_id, _PAGES, 0)
     if len(pages) == 1:
         return back(request, _form_of(pages[0].page.id, incident.id))

@@ -95,6 +95,9 @@ def monitor_pages(here: Everything) -> Iterator[str]:
 TYPES: Final = [name for names in GROUPS.values() for name in names]
 CONSOLE: Final[dict[str, Case]] = {
     "/assets/{version}/{name}": fixed(*(f"/assets/{VERSION}/{name}" for name in ASSETS)),
+    "/manifest.webmanifest": fixed("/manifest.webmanifest"),
+    "/worker.js": fixed("/worker.js"),
+    "/offline": fixed("/offline"),
     "/sign-in": fixed("/"),
     "/sign-in/oidc": fixed("/sign-in/oidc", status=404),
     "/sign-in/oidc/callback": fixed("/sign-in/oidc/callback", status=404),

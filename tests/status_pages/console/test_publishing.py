@@ -80,8 +80,11 @@ async def test_without_a_page_or_an_incident_it_says_so(console: Console) -> Non
     await console.sign_in()
 
     assert "No status pages yet" in (await console.get(f"/status-pages/publish?incident={incident}")).words
-    assert (await console.get("/status-pages/publish?incident=odd")).status == 404
-    assert (await console.get("/status-pages/publish")).status == 404
+    for query in ("", "?incident=odd"):
+        page = await console.get(f"/status-pages/publish{query}")
+        assert page.path == "/incidents"
+        assert "Choose the incident to publish." in page.words
+    assert (await console.get(f"/status-pages/publish?incident=inc_{'0' * 26}")).status == 404
 
 
 async def test_a_viewer_publishes_nothing(console: Console) -> None:
