@@ -12,7 +12,7 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents.console import incidents, postmortems, statistics
 from collector.maintenance import console as maintenance
-from collector.monitors.console import checks, forms, live, monitor, monitors, reports
+from collector.monitors.console import checks, forms, live, monitor, monitors, reports, saved_filters
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
@@ -65,6 +65,8 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/monitors", monitors.list_, like("GET", "/v1/monitors")),
     ConsolePage("POST", "/monitors", forms.create, like("POST", "/v1/monitors")),
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),
+    ConsolePage("POST", "/monitors/filters", saved_filters.save, READ),
+    ConsolePage("POST", "/monitors/filters/delete", saved_filters.delete, READ),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
     ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
