@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders reference image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -107,6 +107,9 @@ senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the
 # result, BASE another image with Python to begin with.
 IMAGE ?= tocsin
 ENGINE ?= $(shell command -v docker || command -v podman)
+
+reference: $(TEST_READY) ## the tables of docs/ that follow from the code, written anew
+	$(BIN)/python -m tests.reference
 
 image: ## an image for every role, by docker or podman
 	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }

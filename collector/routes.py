@@ -55,6 +55,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/status/{slug}/style.css", public.style, OPEN),
     ("GET", "/status/{slug}/custom.css", public.custom_style, OPEN),
     ("GET", "/status/{slug}/icon.svg", public.icon, OPEN),
+    ("GET", "/status/{slug}/picture", public.picture, OPEN),
     ("GET", "/status/{slug}/status.js", public.script, OPEN),
     ("GET", "/status/{slug}/subscribe", public_subscribers.ask, OPEN),
     ("POST", "/status/{slug}/subscribe", public_subscribers.begin, OPEN),

@@ -49,6 +49,7 @@ from tests.monitors.monitors import probe
 from tests.notifications.channels.every import config as channel_config
 from tests.receiver import Receiver, answer, receiving
 from tests.remote_write import first, named
+from tests.status_pages.core.test_pictures import OPENED, data
 from tests.web3.ground import log, raised, recovered
 
 UP, DOWN, UNKNOWN = Status.UP, Status.DOWN, Status.UNKNOWN
@@ -58,6 +59,7 @@ NEARS: Final = "tls: certificate expires in 9 days, 14 are wanted"
 SAW: Final = Evidence("192.0.2.1:443", (("Server", "shop"),), "no space left")
 PHASES: Final = pack(Phases(dns_us=1_200, connect_us=8_100, tls_us=19_700, first_byte_us=31_500))
 PASSWORD: Final = "a long enough password"
+LOGO: Final = f'{OPENED}<rect width="8" height="8"/></svg>'.encode()
 
 
 @dataclass(slots=True)
@@ -474,7 +476,10 @@ async def _pages(here: Everything) -> None:
         {"name": name, "monitorId": here.monitors[name], "group": group, "description": "For all"}
         for name, group in zip(shown, ("Web", "Web", None, None, "Core", None, None), strict=True)
     ]
-    body = {"components": [*components, {"name": "Held"}], "branding": {"customCss": "h1 { color: red }"}}
+    body = {
+        "components": [*components, {"name": "Held"}],
+        "branding": {"customCss": "h1 { color: red }", "logo": data(LOGO, "image/svg+xml")},
+    }
     for visibility in ("public", "private", "unlisted"):
         slug = {"name": f"A {visibility} page", "slug": visibility, "visibility": visibility}
         password = {"password": PASSWORD} if visibility == "private" else {}

@@ -1,8 +1,9 @@
 """Alert channels: the list with their health, forms, and the deliveries of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, count
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from collector.alerts.console import sections
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
-from collector.console.forms.fields import Form
+from collector.console.forms.fields import Form, FormField
 from collector.console.forms.read import Posted
 from collector.console.state import visitor, who
 from collector.http.context import context_of
@@ -39,6 +40,17 @@ TYPES: Final[Mapping[str, str]] = {
     "opsgenie": "An alert in Opsgenie",
     "webhook": "A signed HTTP request to your service",
     "apprise": "Any service that Apprise supports",
+}
+# What a new channel is called unless somebody names it.
+_NAMES: Final[Mapping[str, str]] = {
+    "email": "Email",
+    "slack": "Slack",
+    "discord": "Discord",
+    "telegram": "Telegram",
+    "pagerduty": "PagerDuty",
+    "opsgenie": "Opsgenie",
+    "webhook": "Webhook",
+    "apprise": "Apprise",
 }
 
 
@@ -101,7 +113,8 @@ async def create(request: web.Request) -> web.StreamResponse:
     settings, config = _sent(type_, form)
     if pickers.asked(form):
         return await _drawn(request, type_, settings, config, {})
-    body = {**edits.said(settings), "type": type_, "config": edits.said(config)}
+    name = await _free_name(request, type_)
+    body = {"name": name, **edits.said(settings), "type": type_, "config": edits.said(config)}
     try:
         most = context.plans[visitor(request).plan].channels
         made = await channels.create(
@@ -199,10 +212,24 @@ async def _drawn(
         here=path(known.row.id) if known else HERE,
         type_=type_,
         types=TYPES,
-        first=[*of_all.named("name"), *required],
+        first=[*(_name(of_all) if known is None else of_all.named("name")), *required],
         rest=[*(field for field in of_type.fields if not field.required), *of_all.but("name")],
         summary=Form((*of_all.fields, *of_type.fields), {**of_all.faults, **of_type.faults}),
     )
+
+
+def _name(of_all: Form) -> list[FormField]:
+    return [
+        replace(field, required=False, help="Left empty, the channel is named after its type.")
+        for field in of_all.named("name")
+    ]
+
+
+async def _free_name(request: web.Request, type_: str) -> str:
+    """Return the type's name, with a number if another channel has it."""
+    taken = {channel.row.name for channel in await sections.every_channel(request)}
+    names = chain([_NAMES[type_]], (f"{_NAMES[type_]} {number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
 
 
 def _line(delivery: Delivery) -> LogLine:

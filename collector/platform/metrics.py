@@ -23,31 +23,31 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 results_committed = Counter("tocsin_results_committed_total", "Check results committed")
-results_refused = Counter("tocsin_results_refused_total", "Check results refused one by one")
-results_dropped = Counter("tocsin_results_dropped_total", "Check results of monitors gone or not the probe's")
+results_refused = Counter("tocsin_results_refused_total", "Check results rejected one by one")
+results_dropped = Counter("tocsin_results_dropped_total", "Check results of deleted or unassigned monitors")
 findings_refused = Counter(
-    "tocsin_findings_refused_total", "What checks said they found and was not taken", ["reason"]
+    "tocsin_findings_refused_total", "Findings of checks that were not stored", ["reason"]
 )
 result_gaps = Counter("tocsin_result_gaps_total", "Times that a probe reported lost results")
 transactions = Counter("tocsin_transactions_total", "Transactions of the result writer")
-collisions = Counter("tocsin_transaction_collisions_total", "Transactions of the writer tried again")
-results_astray = Gauge("tocsin_results_astray", "Results in no day's partition: anything but 0 is a fault")
+collisions = Counter("tocsin_transaction_collisions_total", "Repeated transactions of the result writer")
+results_astray = Gauge("tocsin_results_astray", "Results in no day's partition; must be 0")
 rollups_behind = Gauge("tocsin_rollups_behind_seconds", "Age of the oldest hour that is not rolled up")
 clock_ahead = Gauge(
     "tocsin_clock_ahead_seconds",
-    "How far our clock is ahead of the database's; a minute is too much",
+    "Seconds by which the collector's clock is ahead of the database's; a minute is too much",
 )
 events = Counter("tocsin_events_total", "Events appended", ["kind"])
-deliveries = Counter("tocsin_deliveries_total", "Tries to deliver; pending is tried again", ["outcome"])
+deliveries = Counter("tocsin_deliveries_total", "Attempts to deliver; pending ones are repeated", ["outcome"])
 page_letters = Counter(
-    "tocsin_page_letters_total", "Tries to tell subscribers of status pages", ["via", "outcome"]
+    "tocsin_page_letters_total", "Attempts to notify subscribers of status pages", ["via", "outcome"]
 )
-second_opinions = Counter("tocsin_second_opinions_total", "Checks asked for at once, as one began to fail")
+second_opinions = Counter("tocsin_second_opinions_total", "Checks requested after a failure elsewhere")
 sessions = Gauge("tocsin_sessions", "Probes connected to this collector")
-probes_blind = Gauge("tocsin_probes_blind", "Probes that none of their canaries answers")
-deadman_pings = Counter("tocsin_deadman_pings_total", "Pings of TOCSIN_DEADMAN_URL", ["outcome"])
-bytes_unpacked = Counter("tocsin_bytes_unpacked_total", "Bytes that packed bodies of requests came to")
-probe_notices = Counter("tocsin_probe_notices_total", "Notices that a probe is gone or back", ["what"])
+probes_blind = Gauge("tocsin_probes_blind", "Probes whose canaries all fail to answer")
+deadman_pings = Counter("tocsin_deadman_pings_total", "Pings sent to TOCSIN_DEADMAN_URL", ["outcome"])
+bytes_unpacked = Counter("tocsin_bytes_unpacked_total", "Bytes of request bodies after decompression")
+probe_notices = Counter("tocsin_probe_notices_total", "Notices of probes that go offline or online", ["what"])
 
 
 class Requests(Collector):

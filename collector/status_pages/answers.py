@@ -33,6 +33,10 @@ class StatusPageComponent:
     """Whether the status follows the monitor or was set by hand."""
     status_message: Annotated[str, Example("")]
     """Text that the page shows beside the status; empty without one."""
+    essential: Annotated[bool, Example(False)]
+    """Whether its outage alone is a major outage of the page."""
+    show_uptime: Annotated[bool, Example(True)]
+    """Whether the page shows its uptime and the bars of its days."""
     not_measured_since: datetime | None
     """Time since which its monitor has not been measured; null while it is measured."""
     created_at: datetime
@@ -132,7 +136,7 @@ class PageAnswer(PageFields):
     """A status page with its components."""
 
     status: Status
-    """Overall status: the worst of its components."""
+    """Overall status: the worst of its components; a major outage if all are out, or an essential one."""
     components: list[StatusPageComponent]
     """Its components, in their order."""
     warnings: Warnings = None
@@ -171,6 +175,8 @@ class PageIncidentAnswer:
     """Scheduled start of maintenance."""
     scheduled_end: datetime | None
     """Scheduled end of maintenance."""
+    reminder_minutes: Annotated[int, Example(60)] | None
+    """How many minutes before the start subscribers are reminded; null: never."""
     message: Message
     """Text of the newest update."""
     published_at: datetime

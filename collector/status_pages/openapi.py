@@ -18,6 +18,7 @@ from collector.status_pages.core.fields import (
     Branding,
     ComponentOrder,
     ComponentSettings,
+    HeaderLink,
     NewPage,
     PageIncidentSettings,
     PageSettings,
@@ -50,6 +51,7 @@ def _news() -> Schema:
 
 _NAMES = (
     (Branding, "StatusPageBranding"),
+    (HeaderLink, "StatusPageLink"),
     (ComponentSettings, "CreateStatusPageComponentRequest"),
     (Preferences, "SubscriberPreferences"),
 )

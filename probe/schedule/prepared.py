@@ -1,7 +1,6 @@
 """Makes an assignment's check when it is due, and keeps it only if making it again would take long."""
 
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 import orjson
@@ -12,6 +11,7 @@ from probe.checks import REMEMBERING, Check
 from probe.link.plan import Assigned
 from probe.net.engine import Net
 from probe.net.errors import ProbeError
+from shared.clock import SecondClock
 from shared.kinds import load
 from shared.results import Outcome
 
@@ -26,7 +26,7 @@ class Unusable(Exception):
     """An assignment cannot be run here."""
 
 
-def check_of(assigned: Assigned, cpu_s: Callable[[], float] = time.thread_time) -> Check:
+def check_of(assigned: Assigned, cpu_s: SecondClock = time.thread_time) -> Check:
     """The check of *assigned*; if that cannot be run, a check that raises ProbeError.
 
     *cpu_s*: the processor time of this thread.

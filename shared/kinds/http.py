@@ -173,7 +173,7 @@ class Http:
     max_body_bytes: Annotated[int, Interval(ge=0, le=16_777_216)] = 1_048_576
     """Bytes of the body that are read at most."""
     http_version: HttpVersion = "1.1"
-    """Maximum number of body bytes that are read."""
+    """HTTP version that is asked for; a server that answers in another one is down."""
     proxy: Annotated[
         str | None,
         MaxLen(2048),

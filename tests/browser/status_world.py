@@ -70,7 +70,12 @@ async def calm(api: Api, **more: Any) -> dict[str, Any]:
     shop = await measured(api, bad={3: 0.004, 20: 0.03, 21: 0.5, 60: 0.001})
     young = await measured(api, bad={}, fresh_days=25)
     components = [
-        {"name": "Shop", "monitorId": shop, "description": "Pages of the shop, for everybody"},
+        {
+            "name": "Shop",
+            "monitorId": shop,
+            "description": "Pages of the shop, for everybody",
+            "essential": True,
+        },
         {"name": "Payments", "monitorId": await measured(api, bad={45: 0.02}), "group": "Money"},
         {"name": "Invoices", "monitorId": young, "group": "Money"},
         {"name": "Support by telephone"},

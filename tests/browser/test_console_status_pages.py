@@ -3,13 +3,14 @@
 from typing import Literal
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import FilePayload, expect
 
 from tests.browser.status_world import ARABIC, LONG
 from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in
 from tests.browser.visits import Visitors
 from tests.console.client import served, visiting
 from tests.http.client import Api
+from tests.status_pages.core.test_pictures import PNG, data
 
 
 async def filled(api: Api, *names: str) -> tuple[str, list[str]]:
@@ -135,3 +136,20 @@ async def test_nothing_that_somebody_wrote_runs(api: Api, visitors: Visitors) ->
             await visit.page.goto(url + path)
             await visit.page.wait_for_load_state("load")
         assert (visit.dialogs, visit.elsewhere, visit.faults) == ([], [], [])
+
+
+async def test_a_logo_is_uploaded_from_a_file(api: Api, visitors: Visitors) -> None:
+    async with served(api) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        page = visit.page
+        await page.goto(url + "/status-pages/new")
+        await page.get_by_label("Name", exact=True).fill("Our shop")
+        logo = FilePayload(name="logo.png", mimeType="image/png", buffer=PNG)
+        await page.get_by_label("Logo from a file").set_input_files(logo)
+        await expect(page.locator("[name='branding.logo']")).to_have_value(data(PNG))
+        await page.get_by_role("button", name="Create status page").click()
+
+        await page.goto(url + "/status/our-shop")
+
+        await expect(page.locator("img.logo")).to_have_attribute("src", "/status/our-shop/picture?kind=logo")
+        assert await visit.violations() == []

@@ -58,6 +58,16 @@ async def test_a_touch_on_a_day_shows_its_date_and_uptime(api: Api, visitors: Vi
     assert visit.faults == []
 
 
+async def test_days_run_from_right_to_left_where_the_script_does(api: Api, visitors: Visitors) -> None:
+    await with_one_bad_day(api)
+    visit = await visitors.visit(f"{api.url}/status/example?lang=ar")
+    x, y = await middle(visit.page.locator(".days"), 89 - BAD_DAY)
+
+    await visit.page.mouse.move(x, y)
+
+    await expect(visit.page.locator(".tip")).to_contain_text("50.00%")
+
+
 async def test_a_mouse_sees_one_tooltip_and_not_the_browsers_too(api: Api, visitors: Visitors) -> None:
     await with_one_bad_day(api)
     visit = await visitors.visit(f"{api.url}/status/example")

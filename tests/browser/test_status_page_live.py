@@ -15,6 +15,7 @@ from collector.status_pages.cli import put
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.web import copy
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
+from tests.browser.session import in_session_loop
 from tests.browser.status_world import calm, measured, outage, planned
 from tests.browser.visits import Visit, Visitors
 from tests.http.client import Api
@@ -30,7 +31,7 @@ def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "DRAWN_S", 0.0)
 
 
-@pytest.fixture
+@in_session_loop
 async def context(visitors: Visitors) -> BrowserContext:
     """Somebody whose clock goes as the test says."""
     context = await visitors.context()
@@ -60,7 +61,7 @@ async def test_an_open_page_tells_of_what_happens(
     await after_a_round(visit)
 
     await expect(visit.page.get_by_text("Nothing can be bought")).to_be_visible()
-    await expect(visit.page.get_by_text("There is a major outage")).to_be_visible()
+    await expect(visit.page.locator(".banner", has_text="Major outage")).to_be_visible()
     await expect(visit.page.locator("details").first).to_have_attribute("open", "")
     await expect(visit.page.locator("summary").first).to_be_focused()
     assert visit.faults == []
@@ -125,6 +126,38 @@ async def test_it_speaks_the_visitors_language_and_zone(
     assert await visit.violations() == []
 
 
+async def test_a_visitor_chooses_another_zone_which_is_kept(api: Api, visitors: Visitors) -> None:
+    await planned(api, await calm(api))
+    visit = await visitors.visit(address(api), zone="Europe/Vienna")
+    time = visit.page.locator("main time").first
+    before, zone = await time.inner_text(), visit.page.locator("#zone")
+
+    await zone.select_option("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    await visit.page.reload()
+    await expect(zone).to_have_value("Asia/Tokyo")
+    await expect(time).to_contain_text("GMT+9")
+    assert await visit.violations() == []
+
+    await zone.select_option("")
+    await expect(time).to_have_text(before)
+
+
+async def test_a_visitor_chooses_another_language(api: Api, visitors: Visitors) -> None:
+    await outage(api, await calm(api))
+    visit = await visitors.visit(address(api), locale="de-AT", size=(390, 844))
+
+    await visit.page.locator("#lang").select_option("he")
+    await visit.page.locator(".choices button").click()
+    await expect(visit.page.locator("html")).to_have_attribute("dir", "rtl")
+    await visit.page.goto(f"{address(api)}/history")
+
+    await expect(visit.page.locator("html")).to_have_attribute("lang", "he")
+    assert await visit.overflow_px() == 0
+    assert await visit.violations() == []
+    assert visit.faults == []
+
+
 @pytest.mark.parametrize("tag", LANGUAGES)
 async def test_nothing_is_missing_without_scripts(api: Api, visitors: Visitors, tag: str) -> None:
     made = await calm(api)
@@ -162,7 +195,7 @@ async def test_it_weighs_little(api: Api, visitors: Visitors) -> None:
     assert 5_000 < weight < MOST_BYTES
 
 
-@pytest.fixture
+@in_session_loop
 async def elsewhere(tmp_path: Path) -> AsyncIterator[str]:
     """Another web host, which serves files from a folder."""
     app = web.Application()
@@ -204,7 +237,7 @@ async def test_the_widget_stands_in_the_page_of_another(
     visit = await visitors.visit(f"{elsewhere}/other.html")
 
     widget, whole = (frame for frame in visit.page.frames if frame != visit.page.main_frame)
-    await expect(widget.get_by_text("There is a major outage")).to_be_visible()
+    await expect(widget.get_by_text("Major outage")).to_be_visible()
     assert await whole.locator("main").count() == 0
 
 

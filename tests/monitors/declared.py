@@ -77,11 +77,21 @@ PAGES: list[dict[str, Any]] = [
         "name": "Example",
         "visibility": "private",
         "password": SECRET,
-        "branding": {"primaryColor": "#112233"},
+        "branding": {
+            "primaryColor": "#112233",
+            "look": "plain",
+            "links": [{"label": "Docs", "url": "https://docs.example.com"}],
+        },
         "components": [
             {"name": "API", "group": "EU", "monitorId": "http"},
-            {"name": "API", "group": "US", "monitorId": "tcp", "description": "far away"},
-            {"name": "By hand"},
+            {
+                "name": "API",
+                "group": "US",
+                "monitorId": "tcp",
+                "description": "far away",
+                "showUptime": False,
+            },
+            {"name": "By hand", "essential": True},
         ],
     }
 ]

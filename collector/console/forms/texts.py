@@ -34,6 +34,17 @@ TEXTS: Final[Mapping[str, ValueText]] = {
         help="Tokens without expiry are easily forgotten.",
         words={"never": "never", "30d": "in 30 days", "90d": "in 90 days", "1y": "in a year"},
     ),
+    "Branding.look": ValueText(
+        label="Look",
+        words={"banner": "header in the primary colour", "plain": "header in the colour of the page"},
+    ),
+    "Branding.logo": ValueText(label="Logo", help="Address of a picture, or a file up to 256 KiB."),
+    "Branding.logoDark": ValueText(label="Logo for dark screens", help="Without it, the logo is shown."),
+    "Branding.favicon": ValueText(label="Icon", help="In the browser's tab."),
+    "Branding.links": ValueText(label="Links in the header"),
+    "Branding.supportUrl": ValueText(
+        label="Support", help="A link in the header.", example="mailto:help@example.com"
+    ),
     "permission": ValueText(
         label="Permission",
         help="read-only sees, read-write changes, admin also manages users, tokens and probes.",

@@ -22,3 +22,20 @@ if (button) {
 } else if (seen) {
   live(KINDS, () => later(() => seen.contentWindow.location.reload()));
 }
+
+// A picture is chosen from disk: it goes into its field as a data URL.
+for (const field of document.querySelectorAll("[name='branding.logo'], [name='branding.logoDark'], [name='branding.favicon']")) {
+  const file = document.createElement("input");
+  file.type = "file";
+  file.accept = "image/png,image/jpeg,image/gif,image/webp,image/svg+xml,image/x-icon";
+  file.setAttribute("aria-label", `${field.labels[0].firstChild.textContent.trim()} from a file`);
+  file.addEventListener("change", () => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => {
+      field.value = reader.result;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    if (file.files.length) reader.readAsDataURL(file.files[0]);
+  });
+  field.after(file);
+}

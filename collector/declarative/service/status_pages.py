@@ -34,7 +34,7 @@ _SHOWN = frozenset(
     | {"domainVerified", "domainProof"}
 )
 _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", "order", "updatedAt"})
-_OF_A_COMPONENT = ("name", "description", "group", "monitorId")
+_OF_A_COMPONENT = ("name", "description", "group", "monitorId", "essential", "showUptime")
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:

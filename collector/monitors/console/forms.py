@@ -1,6 +1,7 @@
 """Creating and editing a monitor: a form of its type's fields, with a trial run before saving."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -42,6 +43,8 @@ _FOLDED: Final[Mapping[str, tuple[str, ...]]] = {
     "Group, tags, description": ("group", "tags", "description"),
 }
 _NEW_TYPE: Final = "http"
+# A new monitor is named after the first of these that its type has.
+_TARGETS: Final = frozenset({"config.url", "config.domain", "config.host"})
 _LONGEST_NAME: Final = 255
 _NOTIFY: Final = "notify"
 
@@ -73,7 +76,12 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, type_, settings, config, {}, clone=value(form, "clone"))
     source = await _named(request, value(form, "clone"))
     own = _said(config) if source is None else await _with_secrets(request, source, type_, config)
-    body = {**_said(settings), "type": type_, "config": own}
+    body = {
+        **_said({"name": monitor_types.usual_name(config)}),
+        **_said(settings),
+        "type": type_,
+        "config": own,
+    }
     try:
         saved = await creation.create(
             common.service_context(request), visitor(request).team_id, body, context_of(request).now()
@@ -194,7 +202,7 @@ async def _drawn(
         card=kind_cards.card(type_),
         cards=kind_cards.groups(),
         receives=type_ in RECEIVING,
-        first=[*of_all.named("name"), *foremost, *of_all.named(*_FIRST), *notify],
+        first=[*_named_by_target(of_all, foremost, monitor), *of_all.named(*_FIRST), *notify],
         rules=rules,
         folded=_folded(others, of_all),
         summary=Form((*of_kind.fields, *of_all.fields), {**of_all.faults, **of_kind.faults}),
@@ -272,6 +280,15 @@ def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormF
         (last, [*described, *of_all.but(*elsewhere, *_FOLDED[last])]),
     ]
     return [(subject, fields) for subject, fields in folds if fields]
+
+
+def _named_by_target(of_all: Form, foremost: list[FormField], monitor: Monitor | None) -> list[FormField]:
+    """Return the name and the target's fields; a new monitor may do without a name if it has a target."""
+    [name] = of_all.named("name")
+    if monitor is not None or not any(field.name in _TARGETS for field in foremost):
+        return [name, *foremost]
+    help_ = "Left empty, the monitor is named after its target."
+    return [replace(name, required=False, help=help_), *foremost]
 
 
 def _about(faults: Mapping[str, str], kind: Any) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -83,6 +84,24 @@ def completed(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     if scheme is None or not isinstance(url, str) or not url or "://" in url or url_secrets.MASK in url:
         return dict(config)
     return {**config, "url": f"{scheme}{url}"}
+
+
+def usual_name(config: Mapping[str, Any]) -> str | None:
+    """Return the target of *config* as a name for the monitor; None if it names none."""
+    target = config.get("url") or config.get("domain") or config.get("host")
+    if not isinstance(target, str) or not target:
+        return None
+    host, port = (_host(target) if "://" in target else target), config.get("port")
+    if host is None or not port:
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def changes(shown: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:

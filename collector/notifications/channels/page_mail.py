@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import format_datetime
 from importlib.resources import files
-from typing import Final
+from typing import Final, Literal
 
 from jinja2 import Environment
 
@@ -49,7 +49,7 @@ class Envelope:
 class MailText:
     """The text of the mail; *press*: label and URL of the button, *facts*: labels and values.
 
-    *preferences* and *leave* are the labels of the other two `Links`.
+    *preferences* and *leave* are the labels of the other two `Links`; *direction* is the language's.
     """
 
     language: str
@@ -62,6 +62,7 @@ class MailText:
     why: str
     preferences: str
     leave: str
+    direction: Literal["ltr", "rtl"] = "ltr"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/badge.svg"): public.badge,
     ("GET", "/widget"): public.widget,
     ("GET", "/icon.svg"): public.icon,
+    ("GET", "/picture"): public.picture,
     ("GET", "/style.css"): public.style,
     ("GET", "/custom.css"): public.custom_style,
     ("GET", "/status.js"): public.script,

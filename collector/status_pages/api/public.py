@@ -1,5 +1,6 @@
 """The public side of status pages: for anyone, served from memory."""
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,30 +10,38 @@ from typing import Final
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
+from collector.http.auth import is_secure
 from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
+from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.gate import admits
+from collector.status_pages.core.pictures import picture as read_picture
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, feeds, status
 from collector.status_pages.web import data as status_data
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.badges import BadgeStyle
+from collector.status_pages.web.pictures import PICTURES
 from collector.status_pages.web.policy import policy
-from collector.status_pages.web.words import ENGLISH, negotiated
+from collector.status_pages.web.words import ENGLISH, LANGUAGES, negotiated
 from collector.status_pages.web.words.words import Words
 from shared import ids
 from shared.clock import iso
 
 COOKIE: Final = "tocsin_page"
+LANGUAGE_COOKIE: Final = "tocsin_language"
+_LANGUAGE_KEPT_S: Final = 365 * 86_400
 _HTML: Final = "text/html"
 _CSS: Final = "text/css"
 _JSON: Final = "application/json"
 _SVG: Final = "image/svg+xml"
 _SCRIPT: Final = "text/javascript"
 _POLICY: Final = "Content-Security-Policy"
+# An SVG image may be opened by itself.
+_PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 _BADGES: Final = {
     "status": badges.status_badge,
     "uptime": badges.uptime_badge,
@@ -161,6 +170,25 @@ async def icon(request: web.Request) -> web.Response:
     return await _open(request, "icon", lambda view, *_: badges.icon(view), _SVG)
 
 
+async def picture(request: web.Request) -> web.Response:
+    """An uploaded picture of this *kind*, public even for a private page, as is its password form."""
+    query = Query(request)
+    kind = query.one_of("kind", list(PICTURES)) or "logo"
+    query.done()
+    visited = await visited_page(request)
+    if visited is None:
+        return missing(request)
+    view = visited.site.view
+    uploaded = read_picture(PICTURES[kind](branding_of(view.page.branding)) or "")
+    if uploaded is None:
+        return missing(request)
+    headers = {**_headers(view, uploaded.type), hdrs.CONTENT_TYPE: uploaded.type, _POLICY: _PICTURE_POLICY}
+    headers[hdrs.ETAG] = f'"{hashlib.sha256(uploaded.content).hexdigest()[:24]}"'
+    if headers[hdrs.ETAG] in request.headers.get(hdrs.IF_NONE_MATCH, ""):
+        return web.Response(status=304, headers=headers)
+    return web.Response(body=uploaded.content, headers=headers)
+
+
 async def script(request: web.Request) -> web.Response:
     return await _open(request, "script", lambda *_: status.script(), _SCRIPT)
 
@@ -209,7 +237,7 @@ def missing(request: web.Request) -> web.Response:
     headers = {
         "X-Robots-Tag": "noindex",
         _POLICY: "default-src 'none'",
-        hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
+        hdrs.VARY: f"{hdrs.ACCEPT_LANGUAGE}, {hdrs.COOKIE}",
         hdrs.CACHE_CONTROL: "no-cache",
         "X-Content-Type-Options": "nosniff",
         PERMISSIONS_POLICY: NO_DEVICES,
@@ -219,7 +247,9 @@ def missing(request: web.Request) -> web.Response:
 
 
 def words_for(request: web.Request) -> Words:
-    return negotiated(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+    """The language that the visitor chose by the form of a page, now or before, else the browser's."""
+    chosen = request.query.get("lang") or request.cookies.get(LANGUAGE_COOKIE, "")
+    return LANGUAGES.get(chosen) or negotiated(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
 
 
 async def _for_people(request: web.Request, name: str, draw: Draw) -> web.Response:
@@ -268,22 +298,39 @@ def _made(view: PageView, body: str, kind: str, words: Words) -> CachedBody:
 def _answer(request: web.Request, text: CachedBody, *, conditional: bool = True) -> web.Response:
     asked = request.headers
     if conditional and text.tag in asked.get(hdrs.IF_NONE_MATCH, ""):
-        return web.Response(status=304, headers=CIMultiDict(text.headers))
+        return _remembering(request, web.Response(status=304, headers=CIMultiDict(text.headers)))
     if takes_gzip(asked.get(hdrs.ACCEPT_ENCODING, "")):
-        return web.Response(body=text.packed, headers=CIMultiDict(text.packed_headers))
-    return web.Response(body=text.body, headers=CIMultiDict(text.headers))
+        answer = web.Response(body=text.packed, headers=CIMultiDict(text.packed_headers))
+    else:
+        answer = web.Response(body=text.body, headers=CIMultiDict(text.headers))
+    return _remembering(request, answer)
+
+
+def _remembering(request: web.Request, answer: web.Response) -> web.Response:
+    """The answer; it keeps the language that the visitor chose, if there was such a choice."""
+    if (chosen := request.query.get("lang")) in LANGUAGES:
+        answer.set_cookie(
+            LANGUAGE_COOKIE,
+            chosen,
+            max_age=_LANGUAGE_KEPT_S,
+            path="/",
+            httponly=True,
+            samesite="Lax",
+            secure=is_secure(request),
+        )
+    return answer
 
 
 def _headers(view: PageView, kind: str) -> dict[str, str]:
     page = view.page
-    varies = f"{hdrs.ACCEPT_ENCODING}, {hdrs.ACCEPT_LANGUAGE}" if kind == _HTML else hdrs.ACCEPT_ENCODING
+    by_language = f", {hdrs.ACCEPT_LANGUAGE}, {hdrs.COOKIE}" if kind == _HTML else ""
     headers = {
         hdrs.CONTENT_TYPE: f"{kind}; charset=utf-8",
-        _POLICY: policy(page.branding.get("logo")),
+        _POLICY: policy(branding_of(page.branding).pictures),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         PERMISSIONS_POLICY: NO_DEVICES,
         hdrs.CACHE_CONTROL: "private, no-cache" if page.visibility == "private" else "public, no-cache",
-        hdrs.VARY: varies,
+        hdrs.VARY: f"{hdrs.ACCEPT_ENCODING}{by_language}",
     }
     return headers if page.visibility == "public" else {**headers, "X-Robots-Tag": "noindex"}

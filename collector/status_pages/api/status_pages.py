@@ -20,7 +20,7 @@ from collector.status_pages.answers import (
 from collector.status_pages.api.parts import component
 from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.fields import branding_of
-from collector.status_pages.core.status_page import overall
+from collector.status_pages.core.status_page import of_page
 from collector.status_pages.service import status_pages
 from collector.status_pages.service.domains import Own, Prover
 from collector.status_pages.service.fields import WHAT
@@ -99,7 +99,7 @@ def _whole(request: web.Request, known: StatusPageDetails) -> PageAnswer:
     item = _item(request, known)
     return PageAnswer(
         **{field.name: getattr(item, field.name) for field in fields(PageFields)},
-        status=overall(seen.shown.status for seen in known.components),
+        status=of_page([seen.part for seen in known.components]),
         components=[component(seen) for seen in known.components],
         warnings=list(known.warnings) or None,
     )

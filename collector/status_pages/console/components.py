@@ -31,6 +31,11 @@ _SAID: Final[Mapping[str, Mapping[str, Any]]] = {
     "monitorId": {"label": "Monitor", "help": "Its state becomes the component's status."},
     "status": {"label": "Set status by hand"},
     "statusMessage": {"help": "Shown beside the status."},
+    "essential": {
+        "label": "Essential",
+        "help": "Its outage alone is a major outage of the page. Without it, only the outage of all is.",
+    },
+    "showUptime": {"label": "Show uptime", "help": "With the bars of its last 90 days."},
 }
 
 

@@ -27,7 +27,8 @@ from collector.status_pages.web.words import ENGLISH
 from shared import ids
 from shared.errors import Invalid
 
-_PLANNED: Final = ("scheduledStart", "scheduledEnd")
+_MOMENTS: Final = ("scheduledStart", "scheduledEnd")
+_PLANNED: Final = (*_MOMENTS, "reminderMinutes")
 # Scheduled maintenance sets the components' status while it lasts; a status here would apply at once.
 _MEANWHILE: Final = ("severity", "componentStatus")
 _MOMENT: Final = "With an offset, such as 2030-01-31 22:00Z or 2030-01-31 23:00+01:00."
@@ -38,9 +39,16 @@ _WORDED: Final[Mapping[str, Mapping[str, Any]]] = {
         "label": "Component status meanwhile",
         "help": "Not set: each component shows its monitor's state.",
     },
-    "message": {"help": "Subscribers receive this too."},
+    "message": {
+        "help": "Markdown: **bold**, lists, [links](https://example.com). Subscribers receive it too."
+    },
     "scheduledStart": {"label": "Begins", "help": _MOMENT},
     "scheduledEnd": {"label": "Ends", "help": _MOMENT},
+    "reminderMinutes": {
+        "label": "Remind subscribers",
+        "unit": "minutes before it begins",
+        "help": "Once. Left empty, they are not reminded.",
+    },
 }
 
 
@@ -230,7 +238,7 @@ async def _components(request: web.Request, page_: UUID) -> list[ComponentDetail
 def _settable(details: PageIncidentDetails) -> dict[str, Any]:
     """The values of the form: an empty message, and timestamps in a readable format."""
     shown = notifications.settable(details.row)
-    times = {name: _written(shown[name]) for name in _PLANNED if shown[name] is not None}
+    times = {name: _written(shown[name]) for name in _MOMENTS if shown[name] is not None}
     return {**shown, **times, "message": None}
 
 

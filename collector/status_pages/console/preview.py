@@ -13,7 +13,7 @@ from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.platform.validation.validation import to_json
 from collector.status_pages.console.status_pages import changes, page_id
-from collector.status_pages.core.fields import PageSettings
+from collector.status_pages.core.fields import PageSettings, branding_of
 from collector.status_pages.service import status_pages
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.service.fields import WHAT, parse
@@ -61,7 +61,7 @@ def _drawn(request: web.Request, view: PageView, branding: Mapping[str, Any]) ->
 
 def _answer(view: PageView, text: str, styles: str) -> web.Response:
     answer = web.Response(text=text, content_type="text/html", charset="utf-8")
-    header = policy(view.page.branding.get("logo")).replace(
+    header = policy(branding_of(view.page.branding).pictures).replace(
         "frame-ancestors 'none'", "frame-ancestors 'self'"
     )
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"

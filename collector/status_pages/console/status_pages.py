@@ -14,10 +14,11 @@ from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.platform.validation.model_fields import defaults
+from collector.platform.validation.validation import to_json
 from collector.status_pages.api.status_pages import PROVER, own
 from collector.status_pages.core.domains import asked_of
-from collector.status_pages.core.fields import PageSettings
-from collector.status_pages.core.status_page import overall
+from collector.status_pages.core.fields import Branding, PageSettings
+from collector.status_pages.core.status_page import of_page
 from collector.status_pages.service import incidents, status_pages
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
@@ -28,7 +29,6 @@ from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 HERE: Final = "/status-pages"
-_BRANDING: Final = ("logo", "primaryColor", "customCss")
 _OPEN: Final = PageIncidentFilter(open=True)
 
 
@@ -63,7 +63,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         known=known,
         proof=asked_of(known.page.domain, id_) if known.page.domain and not known.answers else None,
         here=path(id_),
-        shows=overall(seen.shown.status for seen in known.components),
+        shows=of_page([seen.part for seen in known.components]),
         incidents=open_,
         components=known.components[first : first + common.PER_PAGE],
         first=first,
@@ -187,7 +187,7 @@ def changes(sent: Mapping[str, Any]) -> dict[str, Any]:
     body = filled(PageSettings, sent)
     if body.get("password") is None:
         body.pop("password", None)
-    return {**body, "branding": {**dict.fromkeys(_BRANDING), **(sent.get("branding") or {})}}
+    return {**body, "branding": {**to_json(Branding()), **filled(Branding, sent.get("branding") or {})}}
 
 
 def filled(cls: Any, sent: Mapping[str, Any]) -> dict[str, Any]:

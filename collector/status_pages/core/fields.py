@@ -4,13 +4,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.fields import Email
 from collector.platform.monitor import MonitorId, has_ink
-from collector.status_pages.core.status_page import Phase, Severity, Status, StatusMode, Visibility, is_slug
+from collector.status_pages.core.pictures import MAX_URL, is_data, picture
+from collector.status_pages.core.status_page import (
+    Look,
+    Phase,
+    Severity,
+    Status,
+    StatusMode,
+    Visibility,
+    is_slug,
+)
 from collector.status_pages.core.style import is_stylesheet
 from shared import ids
 from shared.kinds.fields import NumericText, Says, Secret
@@ -18,9 +27,12 @@ from shared.kinds.http import is_url
 
 MAX_COMPONENTS: Final = 1_000
 MAX_CSS: Final = 50_000
+MAX_LINKS: Final = 6
+MAX_LINK: Final = 2_048
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})+")
+_MAILTO: Final = re.compile(r"mailto:[^\s@<>\"]{1,64}@[^\s@<>\"]{1,255}")
 _MOMENT: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
@@ -28,6 +40,16 @@ _MOMENT: Final = re.compile(
 
 def is_colour(text: str) -> bool:
     return _COLOUR.fullmatch(text) is not None
+
+
+def is_support_url(text: str) -> bool:
+    return is_url(text) or _MAILTO.fullmatch(text) is not None
+
+
+def is_picture_url(text: str) -> bool:
+    if is_data(text):
+        return picture(text) is not None
+    return len(text) <= MAX_LINK and is_url(text)
 
 
 def is_domain(text: str) -> bool:
@@ -54,7 +76,16 @@ def _at(text: str) -> datetime:
 _Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
 Name = Annotated[str, MaxLen(255), *_Ink]
 Message = Annotated[str, MaxLen(10_000), *_Ink]
-Logo = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+WebUrl = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+PictureUrl = Annotated[
+    str,
+    MaxLen(MAX_URL),
+    Predicate(is_picture_url),
+    Says("must be an http or https URL, or a data URL of a PNG, JPEG, GIF, WebP, ICO or SVG up to 256 KiB"),
+]
+SupportUrl = Annotated[
+    str, MaxLen(2_048), Predicate(is_support_url), Says("must be an http, https or mailto URL")
+]
 Colour = Annotated[str, Predicate(is_colour), Says("must be a colour as #rgb or #rrggbb")]
 Css = Annotated[
     str,
@@ -79,23 +110,53 @@ Moment = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderLink:
+    """A link in the header of a page."""
+
+    label: Annotated[str, MaxLen(40), *_Ink]
+    """Text of the link, 1 to 40 characters."""
+    url: WebUrl
+    """URL that it leads to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Branding:
     """How a page looks."""
 
-    logo: Logo | None = None
-    """URL of the logo."""
+    look: Look = "banner"
+    """Whether the header is in the primary colour (`banner`) or in that of the page (`plain`)."""
+    logo: PictureUrl | None = None
+    """URL of the logo, or a data URL with the image itself, up to 256 KiB."""
+    logo_dark: PictureUrl | None = None
+    """URL of the logo for visitors who prefer dark pages; by default `logo`."""
+    favicon: PictureUrl | None = None
+    """URL of the icon in the browser's tab; by default one in the primary colour."""
     primary_color: Colour | None = None
     """Primary colour as `#rgb` or `#rrggbb`."""
     custom_css: Css | None = None
     """Stylesheet that is appended to the page's own; without `@import` and `url()`."""
+    links: Annotated[list[HeaderLink], MaxLen(MAX_LINKS)] = field(default_factory=list)
+    """Links in the header, such as to the product and its documentation."""
+    support_url: SupportUrl | None = None
+    """Where visitors get help: an http, https or mailto URL."""
+
+    @property
+    def pictures(self) -> list[str]:
+        """The URLs of all pictures that the page loads from elsewhere."""
+        return [url for url in (self.logo, self.logo_dark, self.favicon) if url and not is_data(url)]
 
 
-def branding_of(stored: Mapping[str, str | None]) -> Branding:
+def branding_of(stored: Mapping[str, Any]) -> Branding:
     """Return the branding of a page from its *stored* JSON."""
     return Branding(
+        look=stored.get("look") or "banner",
         logo=stored.get("logo"),
+        logo_dark=stored.get("logoDark"),
+        favicon=stored.get("favicon"),
         primary_color=stored.get("primaryColor"),
         custom_css=stored.get("customCss"),
+        links=[HeaderLink(**link) for link in stored.get("links") or ()],
+        support_url=stored.get("supportUrl"),
     )
 
 
@@ -122,6 +183,10 @@ class ComponentSettings:
     """Whether the status follows the monitor (`auto`) or is set by hand (`manual`)."""
     status_message: Annotated[str, MaxLen(10_000)] | None = ""
     """Text that the page shows beside the status."""
+    essential: bool = False
+    """Whether its outage alone is a major outage of the page; by default only that of all components is."""
+    show_uptime: bool = True
+    """Whether the page shows its uptime and the bars of its days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,18 +240,24 @@ class PageIncidentSettings:
     component_status: Status | None = None
     """Status that the affected components show while the incident is open."""
     message: Message
-    """Text of the update; subscribers receive it."""
+    """Text of the update, in Markdown: emphasis, links, lists, quotes and code. Subscribers receive it."""
     scheduled_start: Moment | None = None
     """Scheduled start of maintenance: an RFC 3339 timestamp."""
     scheduled_end: Moment | None = None
     """Scheduled end of maintenance: an RFC 3339 timestamp."""
+    reminder_minutes: Annotated[int, Interval(ge=5, le=20_160), NumericText()] | None = None
+    """How many minutes before the scheduled start subscribers are reminded, once; by default never."""
 
     def faults(self) -> dict[str, str]:
         """Only maintenance has a schedule, and its end is after its start."""
         if self.severity != "maintenance":
-            named = {"scheduledStart": self.scheduled_start, "scheduledEnd": self.scheduled_end}
+            named = {
+                "scheduledStart": self.scheduled_start,
+                "scheduledEnd": self.scheduled_end,
+                "reminderMinutes": self.reminder_minutes,
+            }
             return {name: "is only for severity maintenance" for name, value in named.items() if value}
-        if self.scheduled_end and not self.scheduled_start:
+        if (self.scheduled_end or self.reminder_minutes) and not self.scheduled_start:
             return {"scheduledStart": "Scheduled start is required"}
         if (
             self.scheduled_start

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Phase, Severity
 
-Occasion = Literal["published", "updated", "resolved", "planned", "begun", "done"]
+Occasion = Literal["published", "updated", "resolved", "planned", "reminder", "begun", "done"]
 Topic = Literal["incidents", "maintenance"]
 
 # Updates that could not be delivered within this time are dropped.
@@ -56,6 +56,24 @@ def by_itself(
     if status == "investigating" and start is not None and start <= now:
         return "identified", _BEGUN
     return None
+
+
+def reminds(
+    status: Phase,
+    start: datetime | None,
+    minutes: int | None,
+    *,
+    reminded_at: datetime | None,
+    updated_at: datetime,
+    now: datetime,
+) -> bool:
+    """Whether subscribers are reminded now of maintenance that starts at *start*, *minutes* ahead.
+
+    Those who got an update after that time need no reminder.
+    """
+    if status != "investigating" or start is None or minutes is None or reminded_at is not None:
+        return False
+    return updated_at <= start - timedelta(minutes=minutes) <= now < start
 
 
 def next_mail(tries: int) -> timedelta:

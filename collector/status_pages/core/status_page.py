@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, get_args
 
 Visibility = Literal["public", "private", "unlisted"]
+Look = Literal["banner", "plain"]
 Status = Literal["operational", "degraded_performance", "partial_outage", "major_outage", "maintenance"]
 # Status as displayed to people, who need to distinguish "operational" from "unknown".
 Displayed = Status | Literal["unknown"]
@@ -48,6 +49,20 @@ class Health:
     paused: bool
     unmeasured_since: datetime | None
     unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A component in the status of its page; *incident*: an open critical incident affects it."""
+
+    status: Status
+    essential: bool = False
+    incident: bool = False
+
+    @property
+    def out(self) -> bool:
+        """Whether it is out of service."""
+        return self.incident or self.status == "major_outage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +130,15 @@ def meant(severity: Severity) -> Status:
 def overall(statuses: Iterable[Status]) -> Status:
     """The worst of the statuses; operational for a page without components."""
     return max(statuses, key=_RANK.index, default="operational")
+
+
+def of_page(parts: Sequence[PagePart], severities: Iterable[Severity] = ()) -> Status:
+    """The status of a page with these components and open incidents of these *severities*.
+
+    The worst of all, but a major outage only if every component is out, or an essential one.
+    """
+    worst = overall([*(part.status for part in parts), *(meant(severity) for severity in severities)])
+    out = [part for part in parts if part.out]
+    if worst != "major_outage" or len(out) == len(parts) or any(part.essential for part in out):
+        return worst
+    return "partial_outage"

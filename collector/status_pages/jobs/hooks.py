@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 
@@ -49,12 +50,18 @@ class PageHooks:
         return TryOutcome()
 
 
+def _event_id(letter: Letter) -> UUID:
+    """The id of the update; a reminder repeats an update, and has an id of its own."""
+    own = letter.news_id if letter.occasion == "reminder" else letter.update_id
+    return own or letter.id
+
+
 def _body(letter: Letter, public_url: str) -> dict[str, Any]:
     """Like the event of the same update, without fields that only the team may see."""
     first = letter.occasion in {"published", "planned"}
     return {
         "event": EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,
-        "id": ids.show("evt", letter.update_id or letter.id),
+        "id": ids.show("evt", _event_id(letter)),
         "occasion": letter.occasion,
         "timestamp": letter.at and iso(letter.at),
         "statusPage": {

@@ -1,16 +1,20 @@
 """Keeps status pages up to date: maintenance by schedule, proofs of domains, unconfirmed subscribers."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
 
 import structlog
 
-from collector.platform.storage.db import Db
+from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core.links import CONFIRM_FOR
 from collector.status_pages.service import domains
 from collector.status_pages.service import incidents as status_pages_incidents
 from collector.status_pages.service.domains import Prover
 from collector.status_pages.storage import domains as domain_table
 from collector.status_pages.storage import incidents, news, status_pages, subscribers
+from collector.status_pages.storage.incidents import PageIncident
+from collector.status_pages.storage.status_pages import StatusPage
 from shared.clock import UtcClock
 
 log = structlog.get_logger()
@@ -20,7 +24,10 @@ _DOMAINS_AT_ONCE = 5
 
 
 class StatusPages:
-    """Starts and ends maintenance. Any number may run: each page is locked and checked again first."""
+    """Starts and ends maintenance, and reminds of it.
+
+    Any number may run: each page is locked and checked again first.
+    """
 
     def __init__(self, db: Db, *, now: UtcClock) -> None:
         self._db = db
@@ -31,18 +38,28 @@ class StatusPages:
         now = self._now()
         async with self._db.connection() as tx:
             due = await incidents.due(tx, now, _AT_ONCE)
-        for team_id, page_id, id_ in due:
-            async with self._db.transaction() as tx:
-                page = await status_pages.lock(tx, team_id, page_id)
-                row = await incidents.get(tx, team_id, page_id, id_)
-                if page is not None and row is not None:
-                    await status_pages_incidents.come_to(tx, page, row, now)
+            ahead = await incidents.to_remind(tx, now, _AT_ONCE)
+        await self._each(due, lambda tx, page, row: status_pages_incidents.come_to(tx, page, row, now))
+        await self._each(ahead, lambda tx, _, row: status_pages_incidents.remind(tx, row, now))
         async with self._db.transaction() as tx:
             await subscribers.forget(tx, now - CONFIRM_FOR)
             gone = await news.forget(tx)
         if gone:
             log.warning("status page letters dropped after a day", letters=gone)
-        return len(due) == _AT_ONCE
+        return _AT_ONCE in {len(due), len(ahead)}
+
+    async def _each(
+        self,
+        ids: Sequence[tuple[int, UUID, UUID]],
+        change: Callable[[Tx, StatusPage, PageIncident], Awaitable[bool]],
+    ) -> None:
+        """Change each maintenance of *ids* (team, page, incident) while its page is locked."""
+        for team_id, page_id, id_ in ids:
+            async with self._db.transaction() as tx:
+                page = await status_pages.lock(tx, team_id, page_id)
+                row = await incidents.get(tx, team_id, page_id, id_)
+                if page is not None and row is not None:
+                    await change(tx, page, row)
 
 
 class DomainProofs:

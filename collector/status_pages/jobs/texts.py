@@ -3,6 +3,7 @@
 from typing import Final
 
 from collector.notifications.channels.page_mail import Links, MailText
+from collector.status_pages.core.markdown import plain
 from collector.status_pages.core.status_page import Severity
 from collector.status_pages.storage.news import Letter
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
@@ -34,12 +35,13 @@ def updated(letter: Letter, links: Links) -> MailText:
         title=title,
         subject=f"[{name}] {phase}: {title}",
         colour=_CALM if letter.phase == "resolved" else _COLOURS[letter.severity or "none"],
-        text=letter.message or "",
+        text=plain(letter.message or ""),
         facts=[(label, value) for label, value in facts if value],
         press=(s.show_page, links.page),
         why=s.why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 
@@ -58,6 +60,7 @@ def confirming(letter: Letter, confirm: str) -> MailText:
         why=s.confirm_why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 
@@ -76,6 +79,7 @@ def reminding(letter: Letter, links: Links) -> MailText:
         why=s.why.format(name=name),
         preferences=s.preferences,
         leave=s.leave,
+        direction=w.direction,
     )
 
 
@@ -84,6 +88,8 @@ def _words(letter: Letter) -> Words:
 
 
 def _phase(letter: Letter, words: Words) -> str:
+    if letter.occasion == "reminder":
+        return words.reminder
     phases = words.planned_phases if letter.severity == "maintenance" else words.phases
     return phases[letter.phase or "investigating"]
 

@@ -11,7 +11,7 @@ from collector.platform import audit, references
 from collector.platform.access import Actor
 from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core.fields import MAX_COMPONENTS, ComponentOrder, ComponentSettings, NewPage
-from collector.status_pages.core.status_page import Displayed, Health, Shown, held_after, shown
+from collector.status_pages.core.status_page import Displayed, Health, PagePart, Shown, held_after, shown
 from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there
 from collector.status_pages.storage import components as table
 from collector.status_pages.storage import incidents, status_pages
@@ -37,6 +37,11 @@ class ComponentDetails:
     warnings: Sequence[str] = ()
 
     @property
+    def part(self) -> PagePart:
+        """The component in the status of its page, without incidents."""
+        return PagePart(self.shown.status, self.row.essential)
+
+    @property
     def displayed(self) -> Displayed:
         """The status as displayed on the page."""
         return "unknown" if self.unknown else self.shown.status
@@ -51,6 +56,8 @@ def settable(row: Component) -> dict[str, Any]:
         "monitorId": row.monitor_id and ids.show("mon", row.monitor_id),
         "order": row.position,
         "statusMessage": row.message,
+        "essential": row.essential,
+        "showUptime": row.show_uptime,
     }
 
 
@@ -213,6 +220,8 @@ def _columns(asked: ComponentSettings, monitor: UUID | None) -> dict[str, Any]:
         "group_name": asked.group or None,
         "monitor_id": monitor,
         "message": asked.status_message or "",
+        "essential": asked.essential,
+        "show_uptime": asked.show_uptime,
     }
 
 

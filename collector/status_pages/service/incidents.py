@@ -10,8 +10,9 @@ from collector.platform import audit
 from collector.platform.access import Actor, system
 from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core.fields import PageIncidentSettings
-from collector.status_pages.core.news import by_itself
+from collector.status_pages.core.news import by_itself, reminds
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED, Status
+from collector.status_pages.service import notifications
 from collector.status_pages.service.fields import StatusPageRequest, asked_for, named, record, there, when
 from collector.status_pages.service.notifications import notify, settable
 from collector.status_pages.storage import components as status_pages_components
@@ -93,11 +94,13 @@ async def update(
         request = asked_for(PageIncidentSettings, body, settable(before))
         asked, columns = await _columns(tx, page, request, before)
         over = asked.status == RESOLVED
+        same_start = columns["scheduled_start"] == before.scheduled_start
         after = replace(
             before,
             **columns,
             updated_at=now,
             resolved_at=(before.resolved_at or now) if over else None,
+            reminded_at=before.reminded_at if same_start else None,
         )
         changed = audit.differing(settable(before), settable(after))
         await record(tx, who, "update_incident", page, [*changed, "message"])
@@ -117,6 +120,23 @@ async def come_to(tx: Tx, page: StatusPage, before: PageIncident, now: datetime)
     who = system(page.team_id)
     await record(tx, who, "update_incident", page, ["status", "message"])
     await _save(tx, who, page, before, after, message, now)
+    return True
+
+
+async def remind(tx: Tx, row: PageIncident, now: datetime) -> bool:
+    """Remind subscribers of maintenance if that is due; the page is locked. Return whether it was."""
+    if row.severity != MAINTENANCE or not reminds(
+        row.status,
+        row.scheduled_start,
+        row.reminder_minutes,
+        reminded_at=row.reminded_at,
+        updated_at=row.updated_at,
+        now=now,
+    ):
+        return False
+    await table.save(tx, replace(row, reminded_at=now))
+    details = await _details(tx, row)
+    await notifications.remind(tx, row, details.updates[-1], now)
     return True
 
 
@@ -150,6 +170,7 @@ async def _columns(
         "component_status": asked.component_status,
         "scheduled_start": when(asked.scheduled_start),
         "scheduled_end": when(asked.scheduled_end),
+        "reminder_minutes": asked.reminder_minutes,
     }
 
 

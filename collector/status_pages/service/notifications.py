@@ -1,5 +1,6 @@
 """Queues notifications about a page incident for subscribers and webhook channels."""
 
+from datetime import datetime
 from typing import Any
 
 from collector.events.core import events as payloads
@@ -26,14 +27,16 @@ def settable(row: PageIncident) -> dict[str, Any]:
         "componentStatus": row.component_status,
         "scheduledStart": row.scheduled_start and iso(row.scheduled_start),
         "scheduledEnd": row.scheduled_end and iso(row.scheduled_end),
+        "reminderMinutes": row.reminder_minutes,
     }
 
 
 def shown(row: PageIncident, message: str) -> dict[str, Any]:
     """An incident without its updates; *message* is that of the last one."""
+    fields = {name: value for name, value in settable(row).items() if name != "reminderMinutes"}
     return {
         "id": ids.show("spi", row.id),
-        **settable(row),
+        **fields,
         "message": message,
         "publishedAt": row.published_at,
         "updatedAt": row.updated_at,
@@ -55,6 +58,21 @@ async def notify(
         now=update.at,
     )
     await events.append(tx, page.team_id, after.id, kind, payload, update.at)
+
+
+async def remind(tx: Tx, row: PageIncident, newest: Update, now: datetime) -> None:
+    """Queue the notifications of a reminder, with the text of the *newest* update."""
+    reminder = PageUpdate(
+        team_id=row.team_id,
+        id=ids.uuid7(),
+        page_id=row.page_id,
+        update_id=newest.id,
+        occasion="reminder",
+        topic=topic(row.severity),
+        components=sorted(row.components),
+        created_at=now,
+    )
+    await news.add(tx, reminder)
 
 
 def _page_update(before: PageIncident | None, after: PageIncident, update: Update) -> PageUpdate:

@@ -13,7 +13,7 @@ from collector.history.service.statistics import Daily
 from collector.history.storage import monitor_stats
 from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core.bars import DAYS
-from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Status, meant, overall
+from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Status, of_page
 from collector.status_pages.service import components as status_pages_components
 from collector.status_pages.service import incidents as status_pages_incidents
 from collector.status_pages.service.components import ComponentDetails
@@ -58,9 +58,25 @@ class PageView:
 
     @property
     def status(self) -> Status:
-        """The overall status: the worst of the components and open incidents."""
-        severities = [meant(incident.row.severity) for incident in self.open]
-        return overall([*(seen.shown.status for seen in self.components), *severities])
+        """The overall status, of the components and open incidents."""
+        severe = [incident.row.components for incident in self.open if incident.row.severity == "critical"]
+        # An incident without components is one of all.
+        parts = [
+            replace(seen.part, incident=any(not ids or seen.row.id in ids for ids in severe))
+            for seen in self.components
+        ]
+        return of_page(parts, [incident.row.severity for incident in self.open])
+
+    def daily_of(self, component: ComponentDetails) -> Daily | None:
+        """The days of a component's monitor; None without one, or if the page does not show them."""
+        monitor = component.row.monitor_id
+        return self.daily.get(monitor) if monitor and component.row.show_uptime else None
+
+    @property
+    def uptimes(self) -> list[float]:
+        """The known uptimes of the monitors whose uptime is shown, each once."""
+        shown = {seen.row.monitor_id: self.daily_of(seen) for seen in self.components}
+        return [daily.uptime for daily in shown.values() if daily and daily.uptime is not None]
 
     @property
     def displayed(self) -> Displayed:

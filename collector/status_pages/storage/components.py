@@ -12,7 +12,10 @@ from collector.status_pages.core.status_page import Health, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """*held*: a status set by hand; None: the component follows its monitor."""
+    """*held*: a status set by hand; None: the component follows its monitor.
+
+    *essential*: its outage is a major one of the page; *show_uptime*: whether the page shows its days.
+    """
 
     team_id: int
     id: UUID
@@ -24,6 +27,8 @@ class Component:
     position: int
     held: Status | None
     message: str
+    essential: bool
+    show_uptime: bool
     created_at: datetime
     updated_at: datetime
 

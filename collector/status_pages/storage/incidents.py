@@ -26,6 +26,8 @@ class PageIncident:
     published_at: datetime
     updated_at: datetime
     resolved_at: datetime | None
+    reminder_minutes: int | None = None
+    reminded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,22 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[tuple[int, UUID, UUID]]
         WHERE severity = 'maintenance' AND resolved_at IS NULL AND status <> 'resolved'
             AND (scheduled_end <= $1 OR (status = 'investigating' AND scheduled_start <= $1))
         ORDER BY coalesce(scheduled_end, scheduled_start) LIMIT $2
+        """,
+        now,
+        limit,
+    )
+    return [(row["team_id"], row["page_id"], row["id"]) for row in rows]
+
+
+async def to_remind(tx: Tx, now: datetime, limit: int) -> list[tuple[int, UUID, UUID]]:
+    """Maintenance of any team with a reminder that is due: ids of team, page and incident."""
+    rows = await tx.fetch(
+        """
+        SELECT team_id, page_id, id FROM status_incidents
+        WHERE severity = 'maintenance' AND resolved_at IS NULL AND status = 'investigating'
+            AND reminded_at IS NULL AND scheduled_start > $1
+            AND scheduled_start - make_interval(mins => reminder_minutes) BETWEEN updated_at AND $1
+        ORDER BY scheduled_start LIMIT $2
         """,
         now,
         limit,

@@ -38,8 +38,8 @@ def status_badge(view: PageView, style: BadgeStyle = BadgeStyle.SQUARE) -> str:
 
 
 def uptime_badge(view: PageView, style: BadgeStyle = BadgeStyle.SQUARE) -> str:
-    """The mean uptime of the measured components over the last 90 days."""
-    known = [daily.uptime for daily in view.daily.values() if daily.uptime is not None]
+    """The mean uptime of the components whose uptime is shown, over the last 90 days."""
+    known = view.uptimes
     share = sum(known) / len(known) if known else None
     colour = _GREY if share is None else "#176b43" if share >= 99 else "#a8232f"
     return _drawn("uptime 90d", percent(share), colour, style)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from collector.status_pages.core.pictures import picture
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, data, feeds, status
 from collector.status_pages.web.words.words import Words
@@ -19,6 +20,8 @@ def files(view: PageView, url: str, words: Words, logo: tuple[str, bytes] | None
         own = {name: content}
         branding = {**view.page.branding, "logo": f"./{name}"}
         view = replace(view, page=replace(view.page, branding=branding))
+    view, uploaded = _uploaded(view)
+    own = {**uploaded, **own}
     place = addresses.in_folder(url)
     texts = {
         "style.css": status.style(view),
@@ -38,3 +41,13 @@ def files(view: PageView, url: str, words: Words, logo: tuple[str, bytes] | None
         "index.html": status.page(view, place, words),
     }
     return {**own, **{name: text.encode() for name, text in texts.items()}}
+
+
+def _uploaded(view: PageView) -> tuple[PageView, dict[str, bytes]]:
+    """The view with uploaded pictures as files of the folder, and these files by name."""
+    branding, files_ = dict(view.page.branding), dict[str, bytes]()
+    for key, name in (("logo", "logo"), ("logoDark", "logo-dark"), ("favicon", "favicon")):
+        if (uploaded := picture(branding.get(key) or "")) is not None:
+            files_[name + uploaded.suffix] = uploaded.content
+            branding[key] = f"./{name}{uploaded.suffix}"
+    return replace(view, page=replace(view.page, branding=branding)), files_

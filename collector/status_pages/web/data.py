@@ -64,7 +64,7 @@ def summary(view: PageView, place: PageAddresses) -> str:
 
 
 def _component(view: PageView, component: ComponentDetails) -> dict[str, Any]:
-    daily = view.daily.get(component.row.monitor_id) if component.row.monitor_id else None
+    daily = view.daily_of(component)
     return {
         "id": ids.show("comp", component.row.id),
         "name": component.row.name,

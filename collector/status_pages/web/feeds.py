@@ -6,6 +6,7 @@ from email.utils import format_datetime
 from typing import Final
 from xml.sax.saxutils import escape
 
+from collector.status_pages.core.markdown import plain
 from collector.status_pages.core.status_page import MAINTENANCE
 from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import PageView
@@ -97,7 +98,8 @@ def _guid(place: PageAddresses, incident: PageIncidentDetails) -> str:
 def _updates(incident: PageIncidentDetails) -> str:
     """All updates of an incident, newest first."""
     return "\n\n".join(
-        f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {update.message}"
+        f"{update.status.capitalize()} ({update.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC): "
+        f"{plain(update.message)}"
         for update in reversed(incident.updates)
     )
 

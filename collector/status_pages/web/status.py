@@ -1,6 +1,5 @@
 """Renders the public pages of a status page, which load only their own stylesheets and script."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from markupsafe import Markup, escape
 
 from collector.status_pages.core.bars import WIDTH, Bar, bars
 from collector.status_pages.core.colour import brand
+from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phase, overall
 from collector.status_pages.core.style import cleaned
 from collector.status_pages.service.components import ComponentDetails
@@ -22,7 +22,10 @@ from collector.status_pages.service.view import PageView
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.chart import ChartDrawing
+from collector.status_pages.web.markdown import html
+from collector.status_pages.web.pictures import addresses
 from collector.status_pages.web.policy import in_page
+from collector.status_pages.web.words import LANGUAGES
 from collector.status_pages.web.words.words import Words
 from shared import ids
 from shared.clock import iso
@@ -30,7 +33,6 @@ from shared.clock import iso
 _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
 _MOST_SPOKEN: Final = 5
-_LINES: Final = re.compile(r"\n{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +128,11 @@ def script() -> str:
 
 def render(template: str, view: PageView, place: PageAddresses, words: Words, **more: Any) -> str:
     """Render a template, with the variables that base.html.j2 needs."""
-    branding = view.page.branding
+    branding = branding_of(view.page.branding)
     return _ENV.get_template(template).render(
         view=view,
         w=words,
+        languages=LANGUAGES.values(),
         name=view.page.name,
         base=place.base,
         home=place.home,
@@ -137,10 +140,11 @@ def render(template: str, view: PageView, place: PageAddresses, words: Words, **
         suffix=place.suffix,
         fixed=place.fixed,
         subscribe=place.subscribe,
-        policy=in_page(branding.get("logo")),
-        logo=branding.get("logo"),
-        colour=brand(branding.get("primaryColor"))[0],
-        custom=bool(branding.get("customCss")),
+        policy=in_page(branding.pictures),
+        branding=branding,
+        pictures=addresses(branding, place.base),
+        colour=brand(branding.primary_color)[0],
+        custom=bool(branding.custom_css),
         hidden=view.page.visibility != "public",
         link=lambda id_: place.incident(ids.show("spi", id_)),
         names={seen.row.id: seen.row.name for seen in view.components},
@@ -178,7 +182,7 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
 
 def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownComponent:
     monitor = seen.row.monitor_id
-    daily = view.daily.get(monitor) if monitor else None
+    daily = view.daily_of(seen)
     hours = view.hours.get(monitor, ()) if monitor else ()
     drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
     return ShownComponent(
@@ -199,10 +203,6 @@ def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
     bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_SPOKEN]
     outages = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
     return "; ".join([words.uptime.format(share=words.share(uptime)), *outages])
-
-
-def _paragraphs(text: str) -> list[str]:
-    return [part for part in _LINES.split(text.replace("\r\n", "\n")) if part.strip()]
 
 
 def _phase(status: Phase, severity: str, words: Words) -> str:
@@ -229,7 +229,7 @@ _ENV: Final = Environment(
 )
 _ENV.filters |= {
     "iso": iso,
-    "paragraphs": _paragraphs,
+    "markdown": html,
     "affected": _affected,
     "phase": _phase,
     "fill": _fill,

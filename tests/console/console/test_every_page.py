@@ -195,6 +195,7 @@ OPEN: Final[dict[str, Case]] = {
     "/status/{slug}/style.css": public("/style.css"),
     "/status/{slug}/custom.css": public("/custom.css"),
     "/status/{slug}/icon.svg": public("/icon.svg"),
+    "/status/{slug}/picture": public("/picture?kind=logo"),
     "/status/{slug}/status.js": public("/status.js"),
     "/status/{slug}/subscribe": public("/subscribe"),
     "/subscriptions/{token}": links("", "manage"),

@@ -78,6 +78,38 @@ async def test_a_website_takes_name_and_url_and_no_more(console: Console) -> Non
 
 
 @pytest.mark.parametrize(
+    ("type_", "target", "name"),
+    [
+        ("http", {"url": "https://shop.example.com:8443/a"}, "shop.example.com"),
+        ("tcp", {"host": "db.example.com", "port": "5432"}, "db.example.com:5432"),
+        ("tcp", {"host": "2001:db8::1", "port": "22"}, "[2001:db8::1]:22"),
+        ("tls", {"domain": "shop.example.com"}, "shop.example.com"),
+        ("icmp", {"host": "router.example.com"}, "router.example.com"),
+    ],
+)
+async def test_a_monitor_without_a_name_is_named_after_its_target(
+    console: Console, type_: str, target: dict[str, str], name: str
+) -> None:
+    await console.sign_in()
+
+    made = await console.post(
+        "/monitors",
+        {"type": type_, "name": "", **{f"config.{field}": text for field, text in target.items()}},
+    )
+
+    assert (await console.api.get(f"/v1{made.path}")).json["name"] == name
+
+
+async def test_a_monitor_without_name_and_target_needs_both(console: Console) -> None:
+    await console.sign_in()
+
+    page = await console.post("/monitors", {"type": "http", "name": "", "config.url": "https://["})
+
+    assert page.status == 400
+    assert "Name is required" in page.words
+
+
+@pytest.mark.parametrize(
     ("kind", "typed", "url"),
     [
         ("http", "example.com", "https://example.com"),

@@ -41,8 +41,19 @@ async def test_every_type_has_a_form_whose_faults_stand_at_their_fields(console:
     page = await console.post(HERE, as_drawn(page.text))
 
     assert page.status == 400
-    assert "Name is required" in page.words
-    assert page.text.count('aria-invalid="true"') >= 2
+    assert "is required" in page.words
+    assert page.text.count('aria-invalid="true"') >= 1
+
+
+async def test_channels_without_a_name_are_named_after_their_type(console: Console) -> None:
+    await console.sign_in()
+    fields = as_drawn((await console.get(f"{HERE}/new?type=slack")).text)
+
+    for _ in range(3):
+        await console.post(HERE, {**fields, "name": "", "config.webhookUrl": HOOK})
+
+    named = [channel["name"] for channel in (await console.api.get("/v1/alert-channels")).json["data"]]
+    assert sorted(named) == ["Slack", "Slack 2", "Slack 3"]
 
 
 async def test_a_channel_is_made_with_what_the_form_says(console: Console) -> None:

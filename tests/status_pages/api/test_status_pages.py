@@ -1,7 +1,7 @@
 """Status pages through the API: pages, components, incidents, subscribers."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -11,6 +11,12 @@ from tests.http.client import Answer, Api
 from tests.http.fixtures import PUBLIC_URL
 
 MONITOR = {"name": "shop", "type": "tcp", "config": {"host": "shop.example.com", "port": 443}}
+
+NO_BRANDING: Final[dict[str, Any]] = {
+    **dict.fromkeys(("logo", "logoDark", "favicon", "primaryColor", "customCss", "supportUrl")),
+    "look": "banner",
+    "links": [],
+}
 
 
 async def page(api: Api, **more: Any) -> dict[str, Any]:
@@ -95,6 +101,14 @@ async def test_every_bad_field_is_told_at_once(api: Api) -> None:
             "logo": "javascript:alert(1)",
             "primaryColor": "red",
             "customCss": "@import url(//example.com/x.css);",
+            "look": "loud",
+            "logoDark": "data:image/png;base64,",
+            "favicon": "a",
+            "supportUrl": "javascript:alert(1)",
+            "links": [
+                {"label": "a", "url": "https://example.com"},
+                {"label": " ", "url": "mailto:a@example.com"},
+            ],
         },
         "components": [{"name": "a"}, {"name": ""}],
     }
@@ -102,7 +116,11 @@ async def test_every_bad_field_is_told_at_once(api: Api) -> None:
     answer = await api.post("/v1/status-pages", bad)
 
     assert details(answer) == {"name", "slug", "domain", "visibility", "components[1].name"} | {
-        f"branding.{name}" for name in ("logo", "primaryColor", "customCss")
+        f"branding.{name}"
+        for name in (
+            *("logo", "primaryColor", "customCss", "look", "logoDark", "favicon", "supportUrl"),
+            *("links[1].label", "links[1].url"),
+        )
     }
 
 
@@ -126,9 +144,9 @@ async def test_branding_is_merged_and_the_password_is_never_shown(api: Api) -> N
     changed = (await api.put(path, {"branding": {"primaryColor": "#abc"}, "password": "open sesame"})).json
 
     assert changed["branding"] == {
+        **NO_BRANDING,
         "logo": "https://example.com/a.png",
         "primaryColor": "#abc",
-        "customCss": None,
     }
     assert (changed["passwordSet"], "warnings" in changed) == (True, False)
     assert b"sesame" not in (await api.get(path)).body

@@ -108,3 +108,18 @@ async def test_at_the_domain_of_the_page_it_is_there_too(api: Api) -> None:
     assert link == f"/incidents/{incident}"
     assert (answer.status, b"Checkout is slow" in answer.body, posted.status) == (200, True, 405)
     assert nowhere.status == 404
+
+
+async def test_markdown_is_html_on_the_page_and_text_in_feeds_and_data(api: Api) -> None:
+    made = await page(api, slug="example")
+    message = "Back in **40 minutes**: [details](https://example.com/blog)\n\n- <b>one</b>"
+    incident = await told(api, made, message=message)
+
+    shown = (await visit(api, f"example/incidents/{incident}")).body.decode()
+    assert "<strong>40 minutes</strong>" in shown
+    assert '<a href="https://example.com/blog" rel="nofollow noopener noreferrer">details</a>' in shown
+    assert "<b>" not in shown
+    feed = (await visit(api, "example/feed.atom")).body.decode()
+    assert "Back in 40 minutes: details (https://example.com/blog)\n\n- &lt;b&gt;one&lt;/b&gt;" in feed
+    data = (await visit(api, "example.json")).json
+    assert data["incidents"][0]["updates"][0]["message"] == message

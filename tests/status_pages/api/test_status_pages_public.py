@@ -11,9 +11,11 @@ from yarl import URL
 from collector.status_pages.api import cache
 from shared import ids
 from shared.clock import utc_now
+from tests.browser.status_world import measured, planned
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import change, number
 from tests.status_pages.api.test_status_pages import down, monitor, page
+from tests.status_pages.core.test_pictures import OPENED, PNG, data
 
 SAVED = "a{color:red}"
 NASTY = ['"><img src=x onerror=alert(1)>', "</title><script>alert(1)</script>", "{{ 7 * 7 }}", "\u2028'`"]
@@ -49,7 +51,7 @@ async def test_anyone_sees_how_all_is(api: Api) -> None:
     assert (before.status, before.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert "All systems operational" in before.body.decode()
     text = after.body.decode()
-    for said in ("There is a major outage", "Shop is gone", "We look", "Major outage", "Money"):
+    for said in ("Partial outage", "Shop is gone", "We look", "Major outage", "Money"):
         assert said in text
     assert id_ not in text
     assert "X-Robots-Tag" not in after.headers
@@ -84,8 +86,40 @@ async def test_an_open_incident_is_in_the_first_line_though_no_component_shows_i
     during = await visit(api, "example")
     await api.put(f"{path}/{told}", {"status": "resolved", "message": "Mended"})
 
-    assert b"There is a major outage" in during.body
+    assert b"Major outage" in during.body
     assert b"All systems operational" in (await visit(api, "example")).body
+
+
+async def test_a_critical_incident_is_as_wide_as_its_components(api: Api) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop", "essential": True}, {"name": "Wiki"}])
+    path, (shop, wiki) = f"/v1/status-pages/{made['id']}/incidents", [one["id"] for one in made["components"]]
+
+    async def status_with(*components: str) -> str:
+        body = {"title": "a", "message": "a", "severity": "critical", "affectedComponents": components}
+        incident = (await api.post(path, body)).json["id"]
+        shown = (await visit(api, "example.json")).json["status"]
+        await api.delete(f"{path}/{incident}")
+        return str(shown)
+
+    assert await status_with(wiki) == "partial_outage"
+    assert await status_with(shop) == "major_outage"
+    assert await status_with(shop, wiki) == "major_outage"
+    assert await status_with() == "major_outage"
+
+
+async def test_a_component_may_keep_its_uptime_to_itself(api: Api) -> None:
+    shop = await measured(api, bad={3: 0.5})
+    made = await page(api, slug="example", components=[{"name": "Shop", "monitorId": shop}])
+    assert b'class="days"' in (await visit(api, "example")).body
+    assert b"unknown" not in (await visit(api, "example/badge.svg?kind=uptime")).body
+
+    path = f"/v1/status-pages/{made['id']}/components/{made['components'][0]['id']}"
+    changed = (await api.put(path, {"showUptime": False})).json
+
+    assert (changed["showUptime"], changed["essential"]) == (False, False)
+    assert b'class="days"' not in (await visit(api, "example")).body
+    assert (await visit(api, "example.json")).json["components"][0]["uptime90d"] is None
+    assert b"unknown" in (await visit(api, "example/badge.svg?kind=uptime")).body
 
 
 async def test_nothing_on_a_page_runs_or_is_taken_for_markup(api: Api) -> None:
@@ -243,3 +277,93 @@ async def test_fifty_components_make_a_small_page(api: Api) -> None:
     assert packed.headers["Content-Encoding"] == "gzip"
     assert len(plain.body) < 50_000
     assert int(packed.headers["Content-Length"]) < 10_000
+
+
+async def test_a_visitor_chooses_a_language_which_is_kept(api: Api) -> None:
+    await page(api, slug="example")
+
+    chosen = await visit(api, "example?lang=ar", headers={"Accept-Language": "de"})
+
+    assert b'<html lang="ar" dir="rtl">' in chosen.body
+    kept = chosen.headers["Set-Cookie"].partition(";")[0]
+    assert kept == "tocsin_language=ar"
+    assert "HttpOnly" in chosen.headers["Set-Cookie"]
+    again = await visit(api, "example/history", headers={"Accept-Language": "de", "Cookie": kept})
+    assert b'<html lang="ar" dir="rtl">' in again.body
+    assert "Cookie" in again.headers["Vary"]
+    tag = {"If-None-Match": chosen.headers["ETag"]}
+    same = await visit(api, "example?lang=ar", headers=tag)
+    assert (same.status, "tocsin_language=ar" in same.headers["Set-Cookie"]) == (304, True)
+
+
+@pytest.mark.parametrize("language", ["xx", "", "ar%00", "english", "__class__"])
+async def test_an_unknown_language_is_the_browsers(api: Api, language: str) -> None:
+    await page(api, slug="example")
+
+    for options in (
+        {"path": f"example?lang={language}"},
+        {"path": "example", "Cookie": f"tocsin_language={language}"},
+    ):
+        path = options.pop("path")
+        answer = await visit(api, path, headers={"Accept-Language": "de", **options})
+        assert b'<html lang="de">' in answer.body
+        assert "Set-Cookie" not in answer.headers
+
+
+async def test_branding_is_in_the_header_and_only_its_pictures_are_allowed(api: Api) -> None:
+    branding = {
+        "look": "plain",
+        "logo": "https://a.example.com/logo.png",
+        "logoDark": "https://b.example.com/dark.png",
+        "favicon": "https://a.example.com/icon.png",
+        "links": [{"label": "Docs & more", "url": "https://docs.example.com/?a=1&b=2"}],
+        "supportUrl": "mailto:help@example.com",
+    }
+    await page(api, slug="example", branding=branding)
+
+    answer = await visit(api, "example", headers={"Accept-Language": "de"})
+
+    text = answer.body.decode()
+    assert '<html lang="de" class="plain">' in text
+    assert (
+        '<a href="https://docs.example.com/?a=1&amp;b=2" rel="noopener" dir="auto">Docs &amp; more</a>'
+        in text
+    )
+    assert '<a href="mailto:help@example.com" rel="noopener">Hilfe</a>' in text
+    assert '<source media="(prefers-color-scheme: dark)" srcset="https://b.example.com/dark.png">' in text
+    assert '<link rel="icon" href="https://a.example.com/icon.png"' in text
+    policy = answer.headers["Content-Security-Policy"]
+    assert "img-src 'self' https://a.example.com https://b.example.com;" in policy
+    assert "docs.example.com" not in policy
+
+
+async def test_planned_maintenance_is_below_the_systems(api: Api) -> None:
+    made = await page(api, slug="example", components=[{"name": "Shop"}])
+    await planned(api, made)
+
+    text = (await visit(api, "example")).body.decode()
+
+    assert text.index('id="systems"') < text.index('id="planned"') < text.index('id="recent"')
+
+
+async def test_an_uploaded_logo_is_served_with_the_page(api: Api) -> None:
+    made = await page(api, slug="example", visibility="private", branding={"logo": data(PNG)})
+    svg = f'{OPENED}<script>alert(1)</script><path d="M0 0"/></svg>'.encode()
+    path = f"/v1/status-pages/{made['id']}"
+    await api.put(path, {"password": "sesame", "branding": {"favicon": data(svg, "image/svg+xml")}})
+
+    login = await visit(api, "example")
+
+    assert b'<img class="logo" src="/status/example/picture?kind=logo"' in login.body
+    assert b'<link rel="icon" href="/status/example/picture?kind=favicon"' in login.body
+    assert b"data:" not in login.body
+    assert "img-src 'self';" in login.headers["Content-Security-Policy"]
+    logo = await visit(api, "example/picture?kind=logo")
+    assert (logo.status, logo.headers["Content-Type"], logo.body) == (200, "image/png", PNG)
+    again = await visit(api, "example/picture?kind=logo", headers={"If-None-Match": logo.headers["ETag"]})
+    assert again.status == 304
+    icon = await visit(api, "example/picture?kind=favicon")
+    assert b"script" not in icon.body
+    assert "sandbox" in icon.headers["Content-Security-Policy"]
+    assert (await visit(api, "example/picture?kind=logo-dark")).status == 404
+    assert (await api.put(path, {"branding": {"logo": data(b"<html>")}})).status == 400

@@ -186,8 +186,8 @@ async def test_a_link_confirms_for_48_hours(api: Api, box: Mailbox) -> None:
 
     api.clock.ahead = timedelta(hours=48, seconds=1)
 
-    assert b"over" in (await seen(api, path)).body
-    assert b"over" in (await sent(api, path)).body
+    assert b"has expired" in (await seen(api, path)).body
+    assert b"has expired" in (await sent(api, path)).body
     assert await verified(api, made["id"]) == [False]
 
 

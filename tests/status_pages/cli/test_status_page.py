@@ -14,6 +14,8 @@ from tests.accounts.cli.test_access import tocsin
 from tests.http.client import Api
 from tests.http.fixtures import api, keyring, made
 from tests.status_pages.api.test_status_pages import page
+from tests.status_pages.core.test_pictures import PNG as PNG_BYTES
+from tests.status_pages.core.test_pictures import data
 
 __all__ = ["api", "keyring", "made"]
 
@@ -83,6 +85,18 @@ async def test_a_copy_takes_the_place_of_the_one_before(api: Api, database_url: 
     assert files["logo.png"] == PNG
     assert files["robots.txt"] == b"of somebody else"
     assert not [path for path in (tmp_path / "site").iterdir() if path.name.startswith(".")]
+
+
+async def test_uploaded_pictures_are_files_of_the_copy(api: Api, database_url: str, tmp_path: Path) -> None:
+    await example(api, branding={"logo": data(PNG_BYTES), "favicon": data(PNG_BYTES)})
+
+    code, _, said = await export(database_url, "example", tmp_path / "site")
+
+    assert code == 0, said
+    files = contents(tmp_path / "site")
+    assert files["logo.png"] == files["favicon.png"] == PNG_BYTES
+    assert 'src="./logo.png"' in files["index.html"].decode()
+    assert 'href="./favicon.png"' in files["index.html"].decode()
 
 
 async def test_a_private_page_is_copied_only_where_that_is_meant(

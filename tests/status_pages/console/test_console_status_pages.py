@@ -6,6 +6,7 @@ from html import unescape
 import pytest
 
 from tests.console.client import Console, Page
+from tests.status_pages.api.test_status_pages import NO_BRANDING
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 USUAL = {"name": "Shop", "slug": "shop", "visibility": "public"}
@@ -57,6 +58,28 @@ async def test_a_public_page_has_snippets_of_its_badges_and_its_widget(
     assert "Badges and widget" not in (await console.get(shut)).words
 
 
+async def test_links_and_looks_are_set_in_the_settings(console: Console) -> None:
+    await console.sign_in()
+    here = await made(console)
+    links = {"label": "Docs", "url": "https://docs.example.com"}
+    fields = {f"branding.links[0].{name}": value for name, value in links.items()} | {"branding.links[]": ""}
+
+    page = await console.post(
+        f"{here}/edit",
+        {**USUAL, **fields, "branding.look": "plain", "branding.supportUrl": "mailto:help@example.com"},
+    )
+
+    assert "Saved." in page.words
+    branding = (await of(console, here))["branding"]
+    assert branding == {
+        **NO_BRANDING,
+        "look": "plain",
+        "links": [links],
+        "supportUrl": "mailto:help@example.com",
+    }
+    assert 'value="https://docs.example.com"' in (await console.get(f"{here}/edit")).text
+
+
 async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     await console.sign_in()
     assert "No status page yet" in (await console.get("/status-pages")).words
@@ -77,7 +100,7 @@ async def test_a_page_is_made_changed_and_deleted(console: Console) -> None:
     assert "Saved." in page.words
     known = await of(console, here)
     assert known["name"] == "Store"
-    assert known["branding"] == {"logo": None, "primaryColor": None, "customCss": None}
+    assert known["branding"] == NO_BRANDING
     page = await console.post(f"{here}/edit", {**USUAL, "revision": revision[1]})
     assert page.status == 412
     assert "someone else changed this meanwhile" in page.words
@@ -272,10 +295,12 @@ async def test_maintenance_is_planned_with_its_beginning_and_its_end(console: Co
     assert "Schedule maintenance" in page.words
     assert 'aria-invalid="true"' in page.text
     times = {"scheduledStart": "2100-01-01 23:00Z", "scheduledEnd": "2100-01-02 02:00+01:00"}
+    times["reminderMinutes"] = "90"
     page = await console.post(f"{here}/incidents", {**fields, **times})
     assert "Scheduled" in page.words
     told_ = await of(console, page.path)
     assert told_["severity"] == "maintenance"
+    assert told_["reminderMinutes"] == 90
     assert (told_["scheduledStart"], told_["scheduledEnd"]) == (
         "2100-01-01T23:00:00.000Z",
         "2100-01-02T01:00:00.000Z",

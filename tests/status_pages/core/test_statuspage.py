@@ -13,9 +13,13 @@ from collector.status_pages.core.gate import OPEN_FOR, admits, ticket
 from collector.status_pages.core.status_page import (
     MAX_SLUG,
     Health,
+    PagePart,
+    Severity,
     Shown,
+    Status,
     held_after,
     is_slug,
+    of_page,
     overall,
     shown,
     slug_of,
@@ -48,6 +52,38 @@ def test_maintenance_comes_before_what_it_causes() -> None:
     assert shown("major_outage", down, planned=True) == Shown("major_outage", "maintenance")
     assert shown(None, WELL, planned=True).status == "maintenance"
     assert overall([]) == "operational"
+
+
+OUT, WELL_PART = PagePart("major_outage"), PagePart("operational")
+
+
+@pytest.mark.parametrize(
+    ("parts", "severities", "status"),
+    [
+        pytest.param([], [], "operational", id="an empty page"),
+        pytest.param([], ["critical"], "major_outage", id="an incident on an empty page"),
+        pytest.param([OUT, WELL_PART], [], "partial_outage", id="one of two is out"),
+        pytest.param([OUT, OUT], [], "major_outage", id="all are out"),
+        pytest.param(
+            [PagePart("major_outage", essential=True), WELL_PART], [], "major_outage", id="essential"
+        ),
+        pytest.param([OUT, PagePart("operational", essential=True)], [], "partial_outage", id="another is"),
+        pytest.param([WELL_PART, WELL_PART], ["critical"], "partial_outage", id="critical for none of them"),
+        pytest.param(
+            [PagePart("operational", incident=True), OUT],
+            ["critical"],
+            "major_outage",
+            id="critical, and out",
+        ),
+        pytest.param(
+            [PagePart("degraded_performance"), WELL_PART], ["minor"], "degraded_performance", id="slow"
+        ),
+    ],
+)
+def test_a_page_is_in_a_major_outage_only_if_all_is_or_what_is_essential(
+    parts: list[PagePart], severities: list[Severity], status: Status
+) -> None:
+    assert of_page(parts, severities) == status
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """What an update is to subscribers, and when maintenance goes on by itself."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from collector.status_pages.core.news import Occasion, by_itself, next_mail, published, updated
+from collector.status_pages.core.news import Occasion, by_itself, next_mail, published, reminds, updated
 from collector.status_pages.core.status_page import Phase, Severity
 
 NOW = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)
@@ -67,3 +68,27 @@ def test_a_mail_is_tried_ever_more_rarely() -> None:
 
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (timedelta(seconds=30), timedelta(hours=1))
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "due"),
+    [
+        pytest.param({}, True, id="an hour ahead"),
+        pytest.param({"now": NOW - timedelta(seconds=1)}, False, id="earlier"),
+        pytest.param({"now": NOW + HOUR}, False, id="it has begun"),
+        pytest.param({"reminded_at": NOW - HOUR}, False, id="reminded already"),
+        pytest.param(
+            {"updated_at": NOW + timedelta(minutes=1), "now": NOW + HOUR / 2}, False, id="just told"
+        ),
+        pytest.param({"minutes": None}, False, id="not asked for"),
+        pytest.param({"start": None}, False, id="no time"),
+        pytest.param({"status": "identified"}, False, id="begun by hand"),
+    ],
+)
+def test_when_subscribers_are_reminded(changed: dict[str, Any], due: bool) -> None:
+    usual = {"status": "investigating", "start": NOW + HOUR, "minutes": 60, "reminded_at": None}
+
+    assert reminds(**{**usual, "updated_at": NOW - HOUR, "now": NOW, **changed}) is due

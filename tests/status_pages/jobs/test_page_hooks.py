@@ -19,11 +19,12 @@ from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from collector.status_pages.jobs import hooks as page_hooks
 from collector.status_pages.jobs.hooks import PageHooks
+from collector.status_pages.jobs.pages import StatusPages
 from collector.status_pages.jobs.sender import PageSender
 from collector.status_pages.service import subscribers
 from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
-from shared.clock import utc_now
+from shared.clock import iso, utc_now
 from shared.loop import forever
 from tests.notifications.ground import KEYRING, PUBLIC_URL, make_channel
 from tests.receiver import answer, receiving
@@ -68,6 +69,22 @@ async def test_each_update_arrives_once_in_order_and_says_what_the_public_knows(
     assert first.json["links"] == {"statusPage": f"{PUBLIC_URL}/status/example"}
     assert "actor" not in first.json
     assert first.headers["webhook-id"] == first.json["id"] != second.json["id"]
+
+
+async def test_a_reminder_has_an_id_of_its_own(db: Db) -> None:
+    who, page = await make_page(db)
+    start = iso(utc_now() + timedelta(hours=2))
+    async with receiving() as receiver:
+        await add(db, who, page, webhookUrl=receiver.url("/hook"))
+        async with hooks(db):
+            await publish(db, who, page, severity="maintenance", scheduledStart=start, reminderMinutes=60)
+            await receiver.wait_for(1)
+            await StatusPages(db, now=lambda: utc_now() + timedelta(minutes=61)).turn()
+            planned, reminder = await receiver.wait_for(2)
+
+    assert [request.json["occasion"] for request in (planned, reminder)] == ["planned", "reminder"]
+    assert reminder.json["incident"] == planned.json["incident"]
+    assert reminder.json["id"] != planned.json["id"]
 
 
 async def test_it_is_signed_with_its_own_secret(db: Db) -> None:

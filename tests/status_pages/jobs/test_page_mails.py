@@ -13,8 +13,9 @@ from collector.platform.bucket import PLANS
 from collector.platform.storage.db import Db
 from collector.status_pages.core import news
 from collector.status_pages.jobs import sender
+from collector.status_pages.jobs.pages import StatusPages
 from collector.status_pages.service import incidents
-from shared.clock import utc_now
+from shared.clock import iso, utc_now
 from tests.mailbox import Mailbox, mailbox
 from tests.notifications.ground import PUBLIC_URL
 from tests.status_pages.page_ground import (
@@ -45,6 +46,43 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def box() -> AsyncIterator[Mailbox]:
     async with mailbox() as opened:
         yield opened
+
+
+async def test_markdown_is_mailed_as_text(db: Db, box: Mailbox) -> None:
+    who, page = await make_page(db)
+    await subscribe(db, page, [ONE])
+
+    async with at_work(mails(db, box.url())):
+        await publish(db, who, page, message="**Soon**: [details](https://example.com/blog)")
+        await drained(db)
+
+    (mail,) = box.mails
+    for kind in ("plain", "html"):
+        body = mail.message.get_body((kind,))
+        assert body is not None
+        assert "Soon: details (https://example.com/blog)" in body.get_content()
+
+
+async def test_a_reminder_is_mailed_in_the_language_of_each(db: Db, box: Mailbox) -> None:
+    who, page = await make_page(db)
+    await subscribe(db, page, [ONE])
+    await subscribe(db, page, [TWO], language="he")
+    start = iso(utc_now() + timedelta(hours=2))
+    body = {"severity": "maintenance", "scheduledStart": start, "reminderMinutes": 60}
+    await publish(db, who, page, **body)
+
+    async with at_work(mails(db, box.url())):
+        await drained(db)
+        await StatusPages(db, now=lambda: utc_now() + timedelta(hours=1, minutes=1)).turn()
+        await drained(db)
+
+    assert subjects(box, ONE) == [
+        "[Example] Planned: Checkout is slow",
+        "[Example] Reminder: Checkout is slow",
+    ]
+    assert subjects(box, TWO)[1] == "[Example] תזכורת: Checkout is slow"
+    html = [mail.part("html") for mail in box.mails if mail.recipients == [TWO]]
+    assert all('<html lang="he" dir="rtl">' in text for text in html)
 
 
 async def test_each_update_reaches_each_subscriber_once_and_in_order(db: Db, box: Mailbox) -> None:

@@ -1,5 +1,6 @@
 """Maintenance that a status page planned begins and ends by itself; what nobody waits for is forgotten."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -53,6 +54,37 @@ async def test_it_begins_and_ends_when_that_was_planned_and_each_is_told_once(db
         ("resolved", "The maintenance is over."),
     ]
     assert await occasions(db) == ["planned", "begun", "done"]
+
+
+@pytest.mark.oldest
+async def test_subscribers_are_reminded_once_ahead_of_it(db: Db) -> None:
+    _, _, _ = await plan(db, 3 * HOUR, None, reminderMinutes=60)
+    ahead = [timedelta()]
+    sweepers = [StatusPages(db, now=lambda: utc_now() + ahead[0]) for _ in range(2)]
+
+    async def at(hours: float) -> list[str]:
+        ahead[0] = hours * HOUR
+        await asyncio.gather(*(sweeper.turn() for sweeper in sweepers))
+        return await occasions(db)
+
+    assert await at(1.9) == ["planned"]
+    assert await at(2.1) == ["planned", "reminder"]
+    assert await at(2.2) == ["planned", "reminder"]
+    assert await at(3.1) == ["planned", "reminder", "begun"]
+
+
+async def test_a_new_start_is_reminded_of_again(db: Db) -> None:
+    who, page, id_ = await plan(db, 3 * HOUR, None, reminderMinutes=60)
+    await StatusPages(db, now=lambda: utc_now() + 2.5 * HOUR).turn()
+    start = iso(utc_now() + 9 * HOUR)
+    await update(db, who, page, id_, "investigating", scheduledStart=start)
+
+    counted = []
+    for hours in (2.5, 7.9, 8.1, 8.2):
+        await StatusPages(db, now=lambda hours=hours: utc_now() + hours * HOUR).turn()
+        counted.append((await occasions(db)).count("reminder"))
+
+    assert counted == [1, 1, 2, 2]
 
 
 @pytest.mark.oldest

@@ -40,6 +40,21 @@ def test_every_status_and_month_has_a_word_of_its_own(tag: str) -> None:
     assert len(set(words.months)) == len(set(words.short)) == 12
 
 
+def test_only_scripts_from_right_to_left_are_shown_so() -> None:
+    assert {tag for tag, words in LANGUAGES.items() if words.direction == "rtl"} == {"ar", "he"}
+
+
+@ALL
+def test_every_language_but_english_has_its_own_words(tag: str) -> None:
+    own, english = LANGUAGES[tag], ENGLISH
+    same = [
+        name
+        for name in NAMES
+        if len(getattr(english, name)) > 16 and getattr(own, name) == getattr(english, name)
+    ]
+    assert tag == "en" or not same
+
+
 def _name(words: Words, said: object) -> str:
     return next(field.name for field in fields(words) if getattr(words, field.name) is said)
 
@@ -87,6 +102,7 @@ def test_less_than_all_is_never_said_to_be_all(tag: str, share: float) -> None:
         pytest.param("de;q=0, fr;q=0.1", "fr", id="what is not wanted at all"),
         pytest.param("*", "en", id="anything"),
         pytest.param("xx, yy", "en", id="none that there is"),
+        pytest.param("ar-EG, en;q=0.5", "ar", id="from right to left"),
         pytest.param("es ; q=0.3 , en ; q=0.2", "es", id="blanks"),
         pytest.param("fr;q=nan, de;q=x, es;q=9", "en", id="weights that are none"),
         pytest.param("de," * 200, "en", id="more than a person chooses"),

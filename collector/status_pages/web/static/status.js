@@ -4,11 +4,50 @@
   const EVERY_MS = 15_000;
   const SLOWEST_MS = 120_000;
   const OLD_MS = 120_000;
+  const ZONE = "tocsin-zone";
   const root = document.documentElement;
   const tongue = navigator.languages.find((one) => one.split("-")[0] === root.lang) || root.lang;
-  const written = new Intl.DateTimeFormat(tongue === "en" ? "en-GB" : tongue, {
-    year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
-  });
+  let written;
+  const zones = document.querySelector("#zone");
+
+  /* The visitor's own zone, unless another one was chosen here before. */
+  function useZone(zone) {
+    written = new Intl.DateTimeFormat(tongue === "en" ? "en-GB" : tongue, {
+      year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+      numberingSystem: "latn", timeZone: zone || undefined,
+    });
+  }
+
+  /* Storage may be forbidden: then a choice lasts as long as the page. */
+  function remembered() {
+    try {
+      return localStorage.getItem(ZONE) || "";
+    } catch {
+      return "";
+    }
+  }
+
+  function remember(zone) {
+    try {
+      localStorage.setItem(ZONE, zone);
+    } catch {
+      /* It is not remembered. */
+    }
+  }
+
+  function offerZones() {
+    if (!zones) return;
+    const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    zones.options[0].text += ` (${own})`;
+    for (const zone of Intl.supportedValuesOf("timeZone")) if (zone !== "UTC") zones.add(new Option(zone.replaceAll("_", " "), zone));
+    zones.value = remembered();
+    zones.closest(".zones").hidden = false;
+    zones.addEventListener("change", () => {
+      useZone(zones.value);
+      remember(zones.value);
+      localise(document);
+    });
+  }
 
   function localise(within) {
     for (const time of within.querySelectorAll("time[datetime]")) {
@@ -34,7 +73,8 @@
 
   function barAt(days, x) {
     const box = days.getBoundingClientRect();
-    const place = ((x - box.left) / box.width) * days.viewBox.baseVal.width;
+    const from = root.dir === "rtl" ? box.right - x : x - box.left;
+    const place = (from / box.width) * days.viewBox.baseVal.width;
     return Array.from(days.querySelectorAll("path")).reverse().find((bar) => bar.getBBox().x <= place);
   }
 
@@ -109,7 +149,7 @@
   let failures = 0;
 
   async function look() {
-    const answer = await fetch(location.pathname, {
+    const answer = await fetch(location.pathname + location.search, {
       cache: "no-store", headers: tag ? { "If-None-Match": tag } : {}, signal: AbortSignal.timeout(EVERY_MS),
     });
     if (answer.status === 401 || answer.status === 404) return location.reload();
@@ -136,6 +176,12 @@
     setTimeout(turn, Math.min(EVERY_MS * 2 ** failures, SLOWEST_MS));
   }
 
+  try {
+    useZone(remembered());
+  } catch {
+    useZone("");
+  }
+  offerZones();
   localise(document);
   prepareBars(document);
   for (const name of ["pointerdown", "pointermove"]) document.addEventListener(name, showTip);

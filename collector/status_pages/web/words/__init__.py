@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from collector.status_pages.web.words import de, en, es, fr, ja, pt, zh
+from collector.status_pages.web.words import ar, de, en, es, fr, he, it, ja, ko, nl, pl, pt, sv, tr, uk, zh
 from collector.status_pages.web.words.words import Words
 
 ENGLISH: Final = en.WORDS
@@ -14,8 +14,17 @@ LANGUAGES: Final[dict[str, Words]] = {
     "fr": fr.WORDS,
     "es": es.WORDS,
     "pt": pt.WORDS,
+    "it": it.WORDS,
+    "nl": nl.WORDS,
+    "sv": sv.WORDS,
+    "pl": pl.WORDS,
+    "uk": uk.WORDS,
+    "tr": tr.WORDS,
+    "he": he.WORDS,
+    "ar": ar.WORDS,
     "zh": zh.WORDS,
     "ja": ja.WORDS,
+    "ko": ko.WORDS,
 }
 # A longer header, or one with more parts, was not configured by a person.
 _LONGEST: Final = 256

@@ -10,8 +10,8 @@ _SUBSCRIPTION: Final = SubscriptionWords(
         "Von Störungen und Wartungen per E-Mail erfahren. Wir senden einen Link, der die Adresse bestätigt."
     ),
     address="E-Mail-Adresse",
-    bad_address="Das ist keine E-Mail-Adresse: Sie sieht aus wie name@example.com.",
-    sent="Sehen Sie in Ihr Postfach",
+    bad_address="Bitte eine gültige E-Mail-Adresse angeben, z. B. name@example.com.",
+    sent="Bitte prüfen Sie Ihr Postfach",
     sent_text=(
         "Wenn {address} Post empfangen kann, ist sie unterwegs. Folgen Sie dem Link darin "
         "innerhalb von 48 Stunden."
@@ -21,9 +21,9 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     confirm_text="{address} soll von Störungen und Wartungen von {name} erfahren.",
     confirm_press="Bestätigen",
     confirm_mail=(
-        "Jemand möchte, dass diese Adresse von Störungen und Wartungen von {name} erfährt. Wenn "
-        "Sie das waren, folgen Sie dem Link und drücken Sie dort innerhalb von 48 Stunden den "
-        "Knopf. Wenn nicht, tun Sie nichts."
+        "Jemand möchte, dass diese Adresse von Störungen und Wartungen von {name} erfährt. "
+        "Wenn Sie das waren, folgen Sie dem Link und klicken Sie dort innerhalb von 48 Stunden"
+        " auf die Schaltfläche. Wenn nicht, tun Sie nichts."
     ),
     confirm_mail_press="Abonnement bestätigen",
     confirm_why=(
@@ -45,7 +45,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     incidents="Störungen",
     maintenance="Wartungen",
     components="Systeme",
-    components_text="Ist keines gewählt, erfahren Sie von allen.",
+    components_text="Ohne Auswahl erhalten Sie Meldungen zu allen Systemen.",
     save="Speichern",
     saved="Gespeichert.",
     leave="Abbestellen",
@@ -98,7 +98,7 @@ WORDS: Final = Words(
         "operational": "Alle Systeme sind in Betrieb",
         "degraded_performance": "Einige Systeme sind langsam",
         "partial_outage": "Einige Systeme sind gestört",
-        "major_outage": "Es gibt eine schwere Störung",
+        "major_outage": "Schwere Störung",
         "maintenance": "Wartungsarbeiten laufen",
         "unknown": "Noch keine Messungen",
     },
@@ -115,15 +115,15 @@ WORDS: Final = Words(
         "resolved": "Abgeschlossen",
     },
     title="Status von {name}",
-    history_title="Vorfälle von {name}",
+    history_title="Störungen von {name}",
     skip="Zum Status springen",
     now="Jetzt",
     planned="Geplante Wartung",
     systems="Systeme",
     recent="Die letzten zwei Wochen",
-    incidents="Vorfälle",
-    no_incidents="Es gab keine Vorfälle.",
-    all_incidents="Alle Vorfälle",
+    incidents="Störungen",
+    no_incidents="Es gab keine Störungen.",
+    all_incidents="Alle Störungen",
     newer="Neuere",
     older="Ältere",
     back="Status jetzt",
@@ -152,4 +152,10 @@ WORDS: Final = Words(
     wrong="Das ist nicht das Passwort.",
     too_often="Das waren zu viele Versuche. Bitte einige Minuten warten.",
     missing="Hier gibt es keine Statusseite",
+    language="Sprache",
+    zone="Zeitzone",
+    own_zone="Ihre Zeitzone",
+    apply="Übernehmen",
+    support="Hilfe",
+    reminder="Erinnerung",
 )

@@ -6,38 +6,43 @@ from collector.status_pages.web.words.words import SubscriptionWords, Words
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Subscribe",
-    subscribe_text="Hear of incidents and maintenance by mail. We send a link to confirm the address.",
-    address="Mail address",
-    bad_address="This is no mail address: it looks like name@example.com.",
-    sent="Look into your mail box",
+    subscribe_text="Get incidents and maintenance by email. We send a link to confirm the address.",
+    address="Email address",
+    bad_address="Enter a valid email address, such as name@example.com.",
+    sent="Check your inbox",
     sent_text="If a mail can reach {address}, it is on its way. Follow the link in it within 48 hours.",
     confirm="Confirm your subscription",
     confirm_subject="Confirm your subscription to {name}",
-    confirm_text="{address} is to hear of incidents and maintenance by {name}.",
+    confirm_text="{address} will be notified of incidents and maintenance by {name}.",
     confirm_press="Confirm",
-    confirm_mail="Somebody asked to have this address told of incidents and maintenance by {name}. If "
-    "that was you, follow the link and press the button there within 48 hours. If it was not, do nothing.",
+    confirm_mail=(
+        "Someone asked to have this address notified of incidents and maintenance by {name}. "
+        "If that was you, follow the link and press the button there within 48 hours. If not, "
+        "ignore this mail."
+    ),
     confirm_mail_press="Confirm the subscription",
     confirm_why="This was sent because the address was entered to subscribe to {name}.",
     confirmed="You have subscribed",
-    confirmed_text="{address} hears of incidents and maintenance from now on.",
-    over="This link is over",
-    over_text="It was good for 48 hours. Subscribe once more to get another one.",
-    known="You have subscribed already",
+    confirmed_text="{address} is notified of incidents and maintenance from now on.",
+    over="This link has expired",
+    over_text="It was valid for 48 hours. Subscribe again to get a new link.",
+    known="You are already subscribed",
     known_subject="Your subscription to {name}",
-    known_mail="Somebody asked to have this address told of incidents and maintenance by {name}. "
-    "It is already.",
+    known_mail=(
+        "Someone asked to have this address notified of incidents and maintenance by {name}. "
+        "It is already subscribed."
+    ),
     known_press="Show the subscription",
     manage="Your subscription",
-    manage_text="What {address} hears of",
+    manage_text="Notifications sent to {address}",
     incidents="Incidents",
     maintenance="Maintenance",
     components="Systems",
-    components_text="Where none is chosen, you hear of all.",
+    components_text="If you choose none, you are notified of all systems.",
     save="Save",
     saved="Saved.",
     leave="Unsubscribe",
-    leave_text="{address} is to hear no more of {name}.",
+    leave_text="{address} will receive nothing more from {name}.",
     left="You have unsubscribed",
     left_text="No more mails are sent to {address}.",
     gone="This subscription has ended",
@@ -46,7 +51,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     planned_for="Planned for",
     show_page="Show the status page",
     why="You get this because you subscribed to {name}.",
-    preferences="What you hear of",
+    preferences="Preferences",
 )
 
 WORDS: Final = Words(
@@ -84,10 +89,10 @@ WORDS: Final = Words(
     },
     overall={
         "operational": "All systems operational",
-        "degraded_performance": "Some systems are slow",
-        "partial_outage": "Some systems have problems",
-        "major_outage": "There is a major outage",
-        "maintenance": "Maintenance is under way",
+        "degraded_performance": "Degraded performance",
+        "partial_outage": "Partial outage",
+        "major_outage": "Major outage",
+        "maintenance": "Maintenance in progress",
         "unknown": "No measurements yet",
     },
     phases={
@@ -140,4 +145,10 @@ WORDS: Final = Words(
     wrong="This is not the password.",
     too_often="There were too many tries. Please wait some minutes.",
     missing="There is no status page here",
+    language="Language",
+    zone="Time zone",
+    own_zone="Your time zone",
+    apply="Apply",
+    support="Support",
+    reminder="Reminder",
 )

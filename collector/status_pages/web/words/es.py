@@ -10,8 +10,8 @@ _SUBSCRIPTION: Final = SubscriptionWords(
         "Entérese de incidentes y mantenimientos por correo. Enviamos un enlace para confirmar la dirección."
     ),
     address="Dirección de correo",
-    bad_address="Esto no es una dirección de correo: es como name@example.com.",
-    sent="Mire su correo",
+    bad_address="Introduzca una dirección válida, por ejemplo nombre@example.com.",
+    sent="Revise su bandeja de entrada",
     sent_text=(
         "Si un correo puede llegar a {address}, está en camino. Siga el enlace que contiene en un"
         " plazo de 48 horas."
@@ -93,8 +93,8 @@ WORDS: Final = Words(
         "unknown": "Sin medir",
     },
     overall={
-        "operational": "Todos los sistemas funcionan",
-        "degraded_performance": "Algunos sistemas van lentos",
+        "operational": "Todos los sistemas operativos",
+        "degraded_performance": "Algunos sistemas funcionan con lentitud",
         "partial_outage": "Algunos sistemas tienen problemas",
         "major_outage": "Hay una interrupción grave",
         "maintenance": "Hay un mantenimiento en curso",
@@ -150,4 +150,10 @@ WORDS: Final = Words(
     wrong="Esa no es la contraseña.",
     too_often="Demasiados intentos. Espere unos minutos, por favor.",
     missing="Aquí no hay ninguna página de estado",
+    language="Idioma",
+    zone="Zona horaria",
+    own_zone="Su zona horaria",
+    apply="Aplicar",
+    support="Soporte",
+    reminder="Recordatorio",
 )

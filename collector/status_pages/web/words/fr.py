@@ -11,7 +11,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
         "confirmer l’adresse."
     ),
     address="Adresse e-mail",
-    bad_address="Ce n’est pas une adresse e-mail : elle ressemble à name@example.com.",
+    bad_address="Saisissez une adresse e-mail valide, par exemple nom@example.com.",
     sent="Consultez votre boîte de réception",
     sent_text=(
         "Si {address} peut recevoir un e-mail, il est en route. Suivez le lien qu’il contient "
@@ -19,7 +19,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     ),
     confirm="Confirmer l’abonnement",
     confirm_subject="Confirmez votre abonnement à {name}",
-    confirm_text="{address} doit être informée des incidents et des maintenances de {name}.",
+    confirm_text="{address} sera informée des incidents et des maintenances de {name}.",
     confirm_press="Confirmer",
     confirm_mail=(
         "Quelqu’un a demandé que cette adresse soit informée des incidents et des maintenances de"
@@ -48,14 +48,14 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     save="Enregistrer",
     saved="Enregistré.",
     leave="Se désabonner",
-    leave_text="{address} ne doit plus rien recevoir de {name}.",
+    leave_text="{address} ne recevra plus rien de {name}.",
     left="Vous êtes désabonné",
     left_text="Plus rien n’est envoyé à {address}.",
     gone="Cet abonnement est terminé",
     status="État",
     affects="Concerne",
     planned_for="Prévu pour",
-    show_page="Afficher la page d’état",
+    show_page="Afficher la page de statut",
     why="Vous recevez cet e-mail parce que vous êtes abonné à {name}.",
     preferences="Préférences",
 )
@@ -113,9 +113,9 @@ WORDS: Final = Words(
         "monitoring": "Vérification",
         "resolved": "Terminée",
     },
-    title="État de {name}",
+    title="Statut de {name}",
     history_title="Incidents de {name}",
-    skip="Aller à l’état",
+    skip="Aller au statut",
     now="En ce moment",
     planned="Maintenance planifiée",
     systems="Systèmes",
@@ -148,8 +148,14 @@ WORDS: Final = Words(
     subscribe="S’abonner",
     private="Cette page est privée",
     password="Mot de passe",  # noqa: S106 - a word, not a secret
-    enter="Afficher l’état",
+    enter="Afficher le statut",
     wrong="Ce n’est pas le mot de passe.",
     too_often="Trop de tentatives. Veuillez patienter quelques minutes.",
-    missing="Il n’y a pas de page d’état ici",
+    missing="Il n’y a pas de page de statut ici",
+    language="Langue",
+    zone="Fuseau horaire",
+    own_zone="Votre fuseau horaire",
+    apply="Appliquer",
+    support="Assistance",
+    reminder="Rappel",
 )

@@ -138,4 +138,10 @@ WORDS: Final = Words(
     wrong="パスワードが正しくありません。",
     too_often="試行回数が多すぎます。数分お待ちください。",
     missing="ここにステータスページはありません",
+    language="言語",
+    zone="タイムゾーン",
+    own_zone="お使いのタイムゾーン",
+    apply="適用",
+    support="サポート",
+    reminder="リマインダー",
 )

@@ -147,4 +147,10 @@ WORDS: Final = Words(
     wrong="Essa não é a senha.",
     too_often="Tentativas demais. Aguarde alguns minutos, por favor.",
     missing="Não há nenhuma página de estado aqui",
+    language="Idioma",
+    zone="Fuso horário",
+    own_zone="Seu fuso horário",
+    apply="Aplicar",
+    support="Suporte",
+    reminder="Lembrete",
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
 from collector.status_pages.core.status_page import Displayed, Phase
 
@@ -60,6 +61,7 @@ class Words:
     """The texts of one language. Names in braces are placeholders.
 
     *months* are full names; *short* the names in timestamps. *point* is the decimal separator.
+    *own_zone*: the visitor's own time zone. *direction*: of the language's script.
     """
 
     tag: str
@@ -115,6 +117,13 @@ class Words:
     wrong: str
     too_often: str
     missing: str
+    language: str
+    zone: str
+    own_zone: str
+    apply: str
+    support: str
+    reminder: str
+    direction: Literal["ltr", "rtl"] = "ltr"
 
     def moment(self, at: datetime) -> str:
         """``21 Nov 2026, 14:05 UTC``."""

@@ -130,4 +130,10 @@ WORDS: Final = Words(
     wrong="密码不正确。",
     too_often="尝试次数过多，请等待几分钟。",
     missing="这里没有状态页面",
+    language="语言",
+    zone="时区",
+    own_zone="您的时区",
+    apply="应用",
+    support="支持",
+    reminder="提醒",
 )
