@@ -7,18 +7,19 @@ from aiohttp import web
 from collector.accounts.console import account, door, links, openid, team, tokens, two_factor, users
 from collector.alerts.console import alerts, rules
 from collector.alerts.console.monitor_rules import MonitorRules
-from collector.console import common, edge
+from collector.console import common, edge, installable
 from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
-from collector.incidents import console as incidents
+from collector.incidents.console import incidents, postmortems, statistics
 from collector.maintenance import console as maintenance
-from collector.monitors.console import checks, forms, live, monitor, monitors, reports
+from collector.monitors.console import checks, forms, live, monitor, monitors, reports, saved_filters
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
 from collector.overview.console import overview, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
+from collector.search import console as search
 from collector.status_pages.console import rows
 
 _LIKE: Final = {(method, path): needs for method, path, _, needs in ROUTES}
@@ -36,6 +37,9 @@ ANYBODY, READ = None, Permission.READ_ONLY
 
 PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/assets/{version}/{name}", common.asset, ANYBODY),
+    ConsolePage("GET", "/manifest.webmanifest", installable.manifest, ANYBODY),
+    ConsolePage("GET", "/worker.js", installable.worker, ANYBODY),
+    ConsolePage("GET", "/offline", installable.offline, ANYBODY),
     ConsolePage("GET", "/sign-in", door.show, ANYBODY),
     ConsolePage("POST", "/sign-in", door.enter, ANYBODY),
     ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),
@@ -55,11 +59,14 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
+    ConsolePage("GET", "/search", search.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall", wall.own, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall/{secret}", wall.linked, ANYBODY),
     ConsolePage("GET", "/monitors", monitors.list_, like("GET", "/v1/monitors")),
     ConsolePage("POST", "/monitors", forms.create, like("POST", "/v1/monitors")),
     ConsolePage("GET", "/monitors/new", forms.new, like("POST", "/v1/monitors")),
+    ConsolePage("POST", "/monitors/filters", saved_filters.save, READ),
+    ConsolePage("POST", "/monitors/filters/delete", saved_filters.delete, READ),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
     ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
@@ -84,13 +91,31 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/incidents", incidents.list_, like("GET", "/v1/incidents")),
     ConsolePage("POST", "/incidents", incidents.create, like("POST", "/v1/incidents")),
     ConsolePage("GET", "/incidents/new", incidents.new, like("POST", "/v1/incidents")),
-    ConsolePage("GET", "/incidents/stats", incidents.stats, like("GET", "/v1/incidents/stats")),
+    ConsolePage("GET", "/incidents/stats", statistics.show, like("GET", "/v1/incidents/stats")),
     ConsolePage("GET", "/incidents/{id}", incidents.show, like("GET", "/v1/incidents/{id}")),
     ConsolePage(
         "GET",
         "/incidents/{id}/postmortem",
-        incidents.post_mortem,
+        postmortems.export,
         like("GET", "/v1/incidents/{id}/postmortem"),
+    ),
+    ConsolePage(
+        "GET",
+        "/incidents/{id}/postmortem/edit",
+        postmortems.show,
+        like("GET", "/v1/incidents/{id}/postmortem"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/postmortem/edit",
+        postmortems.save,
+        like("PUT", "/v1/incidents/{id}"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/postmortem/discard",
+        postmortems.discard,
+        like("PUT", "/v1/incidents/{id}"),
     ),
     ConsolePage(
         "POST",
@@ -103,6 +128,9 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ),
     ConsolePage(
         "POST", "/incidents/{id}/reopen", incidents.reopen, like("POST", "/v1/incidents/{id}/reopen")
+    ),
+    ConsolePage(
+        "POST", "/incidents/{id}/severity", incidents.set_severity, like("PUT", "/v1/incidents/{id}")
     ),
     ConsolePage("POST", "/incidents/{id}/notes", incidents.note, like("POST", "/v1/incidents/{id}/notes")),
     ConsolePage("GET", "/alerting", common.section, READ),

@@ -4,7 +4,7 @@ import base64
 import binascii
 import secrets
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import orjson
 from aiohttp import hdrs, web
@@ -64,12 +64,31 @@ def back(request: web.Request, path: str, text: str = "", *, tone: Tone = "good"
     return answer
 
 
-def sign_in_first(request: web.Request) -> web.Response:
-    """Redirect to the sign-in, and back here afterwards."""
+def sign_in_first(request: web.Request, public_url: str) -> web.Response:
+    """Redirect to the sign-in, and back here afterwards; from a form that was sent, back to the form."""
     if request.headers.get(PART) is not None:
         return web.Response(status=401)
-    here = request.path_qs if request.method == hdrs.METH_GET else "/"
-    return back(request, "/sign-in" if here == "/" else f"/sign-in?next={quote(here, safe='')}")
+    if request.method == hdrs.METH_GET:
+        return _to_sign_in(request, request.path_qs)
+    notice = "Your session has ended, and nothing was saved. Please sign in again."
+    return _to_sign_in(request, _referring(request, public_url), notice)
+
+
+def _to_sign_in(request: web.Request, here: str, notice: str = "") -> web.Response:
+    path = "/sign-in" if here == "/" else f"/sign-in?next={quote(here, safe='')}"
+    return back(request, path, notice, tone="warn")
+
+
+def _referring(request: web.Request, public_url: str) -> str:
+    """Return the path of the page that a form was sent from; the first page if it is none of ours."""
+    shown = request.headers.get(hdrs.REFERER, "")
+    try:
+        parts = urlsplit(shown)
+    except ValueError:
+        return "/"
+    if not session.same_origin(f"{parts.scheme}://{parts.netloc}", request.host, public_url):
+        return "/"
+    return session.safe_next(parts.path + (f"?{parts.query}" if parts.query else ""))
 
 
 async def posted(request: web.Request) -> read.Posted:

@@ -1,14 +1,16 @@
-"""Charts of a monitor's past, as SVG paths: bars of days and columns of counts."""
+"""Charts as SVG: bars of a monitor's days, and columns of counts with axes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from collector.console.line_charts import HEIGHT, WIDTH, Label
+
 # A day is three units wide, with a gap of one.
 _STEP: Final = 4
 _FAIR: Final = 99.0
-WIDTH: Final = 720
-HEIGHT: Final = 160
+_TICKS: Final = 4
+_MOST_LABELS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,26 @@ class Bars:
     width: int
     paths: dict[str, str]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column in a field of WIDTH by HEIGHT; *text*: its tooltip."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChart:
+    """*values*: labels of the value axis, *labels*: those below the columns, of which some have none."""
+
+    columns: Sequence[Column]
+    values: Sequence[Label]
+    labels: Sequence[Label]
 
 
 def bars(days: Sequence[float | None], of: str = "days") -> Bars:
@@ -40,11 +62,39 @@ def level(share: float | None) -> str:
     return "fair" if share >= _FAIR else "bad"
 
 
-def columns(counts: Sequence[int]) -> str:
-    """Draw columns in a field of WIDTH by HEIGHT; the largest is as high as the field."""
-    most, step = max(counts, default=0) or 1, WIDTH / max(len(counts), 1)
-    return "".join(
-        f"M{at * step + 1:.1f} {HEIGHT}V{HEIGHT * (1 - count / most):.1f}h{max(step - 2, 1):.1f}V{HEIGHT}z"
-        for at, count in enumerate(counts)
-        if count
+def columns(counts: Sequence[tuple[str, int]]) -> ColumnChart:
+    """Draw a column for each label and count, in a field of WIDTH by HEIGHT with its axes."""
+    distance = whole_step(max((count for _, count in counts), default=0) / _TICKS)
+    top = distance * max(-(-max((count for _, count in counts), default=0) // distance), 1)
+    step = WIDTH / max(len(counts), 1)
+    labelled = max(-(-len(counts) // _MOST_LABELS), 1)
+    return ColumnChart(
+        columns=[
+            Column(
+                x=f"{at * step + 1:.1f}",
+                y=f"{HEIGHT * (1 - count / top):.1f}",
+                width=f"{max(step - 2, 1):.1f}",
+                height=f"{HEIGHT * count / top:.1f}",
+                text=f"{label}: {count}",
+            )
+            for at, (label, count) in enumerate(counts)
+        ],
+        values=[
+            Label(f"{HEIGHT * (1 - count / top):g}", f"{count:,}") for count in range(0, top + 1, distance)
+        ],
+        labels=[
+            Label(f"{100 * (at + 0.5) / len(counts):.2f}", label)
+            for at, (label, _) in enumerate(counts)
+            if at % labelled == labelled // 2
+        ],
     )
+
+
+def whole_step(least: float) -> int:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least *least*."""
+    power = 1
+    while True:
+        for size in (1, 2, 5):
+            if size * power >= least:
+                return size * power
+        power *= 10

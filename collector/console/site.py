@@ -56,8 +56,13 @@ class ConsoleSite:
         found = (links for start, links in self._beside.items() if _within(path, start))
         return self._seen(next(found, ()), held, path)
 
+    def links(self, held: Permission | None) -> list[NavigationLink]:
+        """Return every entry of all navigations that a visitor with *held* may see."""
+        every = [*self._sections, *(link for links in self._beside.values() for link in links)]
+        return [*self._seen(list({link.path: link for link in every}.values()), held, "")]
+
     def _seen(
-        self, links: tuple[NavigationLink, ...], held: Permission | None, path: str
+        self, links: Iterable[NavigationLink], held: Permission | None, path: str
     ) -> tuple[NavigationLink, ...]:
         return tuple(
             replace(link, current=_within(path, link.root or link.path))

@@ -1,6 +1,7 @@
 // The console's kernel: times in the viewer's zone, theme, shortcuts, questions before deeds, live parts.
 // Pages work without it; scripts of single pages import from it: `import { live, swap } from "./console.js"`.
 
+import { keep, keepTyped } from "./drafts.js";
 import { format } from "./times.js";
 
 const one = (selector, root = document) => root.querySelector(selector);
@@ -52,13 +53,19 @@ export function swap(element, html) {
   element.dispatchEvent(new CustomEvent("swapped", { bubbles: true }));
 }
 
+// The session has ended: the same address leads to the sign-in and back, with what was typed here.
+export function signInAgain() {
+  keepTyped();
+  location.reload();
+}
+
 // Load the part anew, from *path* or from where the page itself is; one request at a time for each element.
 export async function refresh(element, path = element.dataset.from ?? location.href) {
   if (asked.has(element)) return asked.set(element, true);
   asked.set(element, false);
   try {
     const answer = await fetch(path, { headers: { "X-Part": element.dataset.part } });
-    if (answer.status === 401) return location.reload();
+    if (answer.status === 401) return signInAgain();
     if (answer.ok && answer.headers.get("X-Part") === element.dataset.part) swap(element, await answer.text());
   } catch {
     // It is asked for again with the next event.
@@ -157,6 +164,7 @@ document.addEventListener("submit", (event) => {
     return;
   }
   if (form.getAttribute("method") === "post" && !event.defaultPrevented) {
+    keep(form);
     setTimeout(() => all("button", form).forEach((button) => { button.disabled = true; }));
   }
 });
@@ -280,3 +288,7 @@ setInterval(() => { if (!document.hidden) tellTimes(); }, 20000);
 one("[data-focus]")?.focus();
 one(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 for (const element of all("[data-live]")) live(element.dataset.live.split(" "), () => later(element));
+
+// The app's worker has the version of the scripts: a new version is a new worker.
+const version = new URL(import.meta.url).pathname.split("/")[2];
+navigator.serviceWorker?.register(`/worker.js?v=${version}`).catch(() => {});

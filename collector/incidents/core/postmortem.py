@@ -3,13 +3,28 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
+
+from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.events.core.downtime import formatted
+from collector.platform.monitor import has_ink
 from shared.clock import iso
+from shared.kinds.fields import Says
 
 _MOST_SEEN = 20
 _MOST_OF_A_BODY = 200
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|!"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostmortemText:
+    """A post-mortem that a user wrote."""
+
+    text: Annotated[
+        str, MinLen(1), MaxLen(100_000), Predicate(has_ink), Says("must be 1 to 100000 characters")
+    ]
+    """The text, in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,10 @@ class Saw:
 
 @dataclass(frozen=True, slots=True)
 class PostmortemFacts:
-    """*downtime_s*: the seconds of its open spans; *resolved_at* None: it is unresolved."""
+    """*downtime_s*: the seconds of its open spans; *resolved_at* None: it is unresolved.
+
+    *acknowledged_s*: the seconds from its creation to its acknowledgement.
+    """
 
     title: str
     description: str
@@ -56,6 +74,9 @@ class PostmortemFacts:
     monitor: str | None
     started_at: datetime
     resolved_at: datetime | None
+    acknowledged_at: datetime | None
+    acknowledged_by: str | None
+    acknowledged_s: int | None
     downtime_s: int
     resolution: str | None
     log: Sequence[PostmortemLine]
@@ -76,6 +97,7 @@ def _lines(facts: PostmortemFacts) -> Iterator[str]:
     yield f"| Status | {facts.status} |"
     yield f"| Monitor | {_plain(facts.monitor or 'none')} |"
     yield f"| Started | {iso(facts.started_at)} |"
+    yield f"| Acknowledged | {_acknowledged(facts)} |"
     yield f"| Resolved | {iso(facts.resolved_at) if facts.resolved_at else 'not yet'} |"
     yield f"| Downtime | {formatted(facts.downtime_s)} |"
     yield from _section("Summary", [_plain(facts.description or "What happened, in two sentences.")])
@@ -89,6 +111,13 @@ def _lines(facts: PostmortemFacts) -> Iterator[str]:
     yield from _section("Resolution", [_plain(facts.resolution or "How it ended.")])
     yield from _section("Root cause", ["Why it happened, and why it was possible."])
     yield from _section("Actions", ["- [ ] What keeps it from happening again"])
+
+
+def _acknowledged(facts: PostmortemFacts) -> str:
+    if facts.acknowledged_at is None or facts.acknowledged_s is None:
+        return "not yet" if facts.resolved_at is None else "never"
+    by = f" by {_plain(facts.acknowledged_by)}" if facts.acknowledged_by else ""
+    return f"{iso(facts.acknowledged_at)}{by}, after {formatted(facts.acknowledged_s)}"
 
 
 def _section(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collector.events.core import downtime
 from collector.events.core.kinds import CHANGES
 from collector.incidents.answers import IncidentAnswer, IncidentDetails
 from collector.incidents.core.fields import Changes
+from collector.incidents.core.postmortem import Checks
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
@@ -28,6 +29,8 @@ _EVENTS = 50
 _CHANNELS = 100
 # The recovery is announced a little later.
 _AFTER = timedelta(minutes=5)
+# Of a long outage the beginning tells where it failed, and costs no page the reading of weeks.
+_FIRST = timedelta(days=1)
 
 
 async def page(
@@ -70,6 +73,13 @@ async def notifications(db: Db, team_id: int, incident: Incident) -> list[Delive
         for delivery in deliveries
         if delivery.at >= incident.created_at and (until is None or delivery.at <= until)
     ]
+
+
+async def checks(db: Db, team_id: int, incident: Incident, now: datetime) -> list[Checks]:
+    """Return the checks of its monitor by location while it was open, of its first day at most."""
+    until = min(incident.resolved_at or now, incident.started_at + _FIRST)
+    async with db.connection() as tx:
+        return await reads.checks(tx, team_id, incident.id, until)
 
 
 def lasted_s(incident: Incident, now: datetime) -> int:

@@ -24,12 +24,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Mean seconds: *mttr* of resolved incidents, *mtta* until acknowledged, of acknowledged ones."""
+    """Mean seconds: *mttr* of resolved incidents, *mtta* until acknowledged, of *acknowledged* ones.
+
+    *mtbf*: mean seconds from the start of an incident to the start of the next; None of fewer than two.
+    """
 
     incidents: int
     unresolved: int
+    acknowledged: int
     mttr: int
     mtta: int
+    mtbf: int | None
     avg_downtime: int
     by_severity: dict[str, int]
     groups: list[Group]
@@ -47,14 +52,25 @@ async def stats(
     return Stats(
         incidents=_count(sums),
         unresolved=sum(one.unresolved for one in sums),
+        acknowledged=sum(each.acknowledged for each in sums),
         mttr=_mean(sum(one.resolved_s for one in sums), _count(sums) - sum(one.unresolved for one in sums)),
         mtta=_mean(sum(one.acknowledged_s for one in sums), sum(one.acknowledged for one in sums)),
+        mtbf=_between(sums),
         avg_downtime=_downtime(sums),
         by_severity={
             severity: _count(one for one in sums if one.severity == severity) for severity in SEVERITIES
         },
         groups=[_group(at, grouped.get(at, ())) for at in dates(group, since, until)],
     )
+
+
+def _between(sums: Sequence[Sums]) -> int | None:
+    """Return the mean seconds between the starts of two incidents in a row."""
+    gaps = _count(sums) - 1
+    if gaps < 1:
+        return None
+    first, last = min(each.first_at for each in sums), max(each.last_at for each in sums)
+    return round((last - first).total_seconds() / gaps)
 
 
 def _group(at: date, sums: Sequence[Sums]) -> Group:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from collector.incidents.core.postmortem import Checks
 from collector.incidents.core.status import IncidentStatus
 from collector.platform.monitor import Severity
 from collector.platform.storage.db import Tx
@@ -151,8 +152,8 @@ async def timeline(tx: Tx, team_id: int, incident_id: UUID) -> list[IncidentLogE
     return [IncidentLogEntry(**row) for row in rows]
 
 
-async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple[str, int, int, str | None]]:
-    """Its monitor's checks by location until *until*: name, number of checks, failed ones, last error."""
+async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[Checks]:
+    """Return the checks of an incident's monitor by location, from its start to *until*."""
     rows = await tx.fetch(
         """
         SELECT l.name, c.checks, c.failed, e.text
@@ -173,7 +174,7 @@ async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[tuple
         id_,
         until,
     )
-    return [(row["name"], row["checks"], row["failed"], row["text"]) for row in rows]
+    return [Checks(row["name"], row["checks"], row["failed"], row["text"]) for row in rows]
 
 
 def _where(team_id: int, wanted: IncidentFilter) -> tuple[str, list[Any]]:

@@ -19,6 +19,8 @@ class Sums:
     resolved_s: int
     acknowledged: int
     acknowledged_s: float
+    first_at: datetime
+    last_at: datetime
 
 
 async def by_group(
@@ -33,7 +35,8 @@ async def by_group(
             sum(d.seconds)::bigint AS downtime_s,
             coalesce(sum(d.seconds) FILTER (WHERE i.status = 'resolved'), 0)::bigint AS resolved_s,
             count(i.acknowledged_at) AS acknowledged,
-            coalesce(sum(extract(epoch FROM i.acknowledged_at - i.created_at)), 0)::float8 AS acknowledged_s
+            coalesce(sum(extract(epoch FROM i.acknowledged_at - i.created_at)), 0)::float8 AS acknowledged_s,
+            min(i.started_at) AS first_at, max(i.started_at) AS last_at
         FROM incidents i
         LEFT JOIN monitors m ON m.team_id = i.team_id AND m.id = i.monitor_id AND i.automatic
         CROSS JOIN LATERAL (

@@ -14,7 +14,8 @@ from collector.history.service import statistics
 from collector.http.context import context_of
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import rows
-from collector.monitors.service import board, bulk
+from collector.monitors.console.saved_filters import normal
+from collector.monitors.service import board, bulk, saved_filters
 from collector.monitors.service.bulk import BulkRun, By, Done
 from collector.monitors.service.bulk_fields import parse
 from collector.monitors.storage.board import SORTS, STATES, Sorting
@@ -87,6 +88,10 @@ async def list_(request: web.Request) -> web.StreamResponse:
         counters=_counters(request, seen, chosen),
         columns={name: _link(request, sorting, name) for name in SORTS},
         sorting=sorting,
+        saved=[]
+        if PART in request.headers
+        else await saved_filters.of_user(context.db, team_id, visitor(request).user_id),
+        present=normal(_query(request)),
     )
 
 

@@ -23,6 +23,8 @@ STATE: Final = """
         ELSE 'up'
     END
 """
+# What a search by text looks at, beside the tags.
+SEARCHED: Final = "m.name, m.config ->> 'url', m.config ->> 'host', m.config ->> 'domain'"
 # In the order in which they need attention.
 STATES: Final = ("down", "degraded", "flapping", "unmeasured", "new", "up", "paused")
 _RANK: Final = f"array_position('{{{','.join(STATES)}}}'::text[], state)"
@@ -207,8 +209,7 @@ def _where(team_id: int, wanted: MonitorFilter) -> tuple[str, list[Any]]:
         values.append(containing(wanted.text))
         place = f"${len(values)}"
         where += f"""
-            AND (concat_ws(E'\\n', m.name, m.config ->> 'url', m.config ->> 'host', m.config ->> 'domain')
-                    ILIKE {place}
+            AND (concat_ws(E'\\n', {SEARCHED}) ILIKE {place}
                 OR EXISTS (SELECT FROM jsonb_each_text(m.tags) t WHERE t.key || ':' || t.value ILIKE {place}))
         """
     return where, values

@@ -14,6 +14,7 @@ from collector.console.forms.fields import Form, FormField
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.status_pages.api.parts import part_id
+from collector.status_pages.console import publishing
 from collector.status_pages.console.status_pages import filled, page_id, path
 from collector.status_pages.core.fields import PageIncidentSettings
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED
@@ -71,9 +72,18 @@ async def list_(request: web.Request) -> web.StreamResponse:
 
 
 async def new(request: web.Request) -> web.StreamResponse:
-    """The form for an incident or, with ``?kind=maintenance``, for maintenance."""
+    """The form for an incident or, with ``?kind=maintenance``, for maintenance.
+
+    ``from`` is the team's incident that fills it in, ``text`` the phase of its text.
+    """
     row = await _page(request)
-    return await _new(request, row, {}, {}, planned=request.query.get("kind") == MAINTENANCE)
+    return await _new(
+        request,
+        row,
+        await _prefilled(request, row),
+        {},
+        planned=request.query.get("kind") == MAINTENANCE,
+    )
 
 
 async def publish(request: web.Request) -> web.StreamResponse:
@@ -142,8 +152,25 @@ async def _new(
         action=f"{path(row.id)}/incidents",
         send="Publish",
         kind=MAINTENANCE if planned else "",
+        texts=_texts(request, shown) if shown and request.query.get("from") else [],
         form=await _form(request, row.id, shown, faults, planned=planned),
     )
+
+
+def _texts(request: web.Request, shown: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """Label and address of each text to begin with, and whether it is the present one."""
+    return [
+        (ENGLISH.phases[phase], str(request.rel_url.update_query(text=phase)), phase == shown.get("status"))
+        for phase in publishing.TEXTS
+    ]
+
+
+async def _prefilled(request: web.Request, row: StatusPage) -> dict[str, Any]:
+    incident = await publishing.incident_of(request, "from")
+    if incident is None:
+        return {}
+    known, now = await _components(request, row.id), context_of(request).now()
+    return publishing.prefilled(incident, known, request.query.get("text"), now)
 
 
 async def _shown(

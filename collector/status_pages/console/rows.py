@@ -3,7 +3,14 @@
 from typing import Final
 
 from collector.http.auth import Handler
-from collector.status_pages.console import components, incidents, preview, status_pages, subscribers
+from collector.status_pages.console import (
+    components,
+    incidents,
+    preview,
+    publishing,
+    status_pages,
+    subscribers,
+)
 
 _HERE: Final = "/status-pages"
 _ONE: Final = f"{_HERE}/{{id}}"
@@ -16,6 +23,7 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("GET", _HERE, status_pages.list_, "GET", _HERE),
     ("POST", _HERE, status_pages.create, "POST", _HERE),
     ("GET", f"{_HERE}/new", status_pages.new, "POST", _HERE),
+    ("GET", f"{_HERE}/publish", publishing.choose, "POST", f"{_ONE}/incidents"),
     ("GET", _ONE, status_pages.show, "GET", _ONE),
     ("GET", f"{_ONE}/preview", preview.show, "GET", _ONE),
     ("POST", f"{_ONE}/preview", preview.show_unsaved, "PUT", _ONE),

@@ -36,7 +36,12 @@ _PARTS: Final = re.compile(r'data-part="(\w+)"')
 # Of many things of one kind, those that are looked at in every way.
 _FEW: Final = 4
 # Examples for programs, and text to be edited, hold moments as programs write them.
-_FOR_PROGRAMS: Final = ("/v1/docs", "/incidents/{id}/postmortem", "/monitors/{id}/results.csv")
+_FOR_PROGRAMS: Final = (
+    "/v1/docs",
+    "/incidents/{id}/postmortem",
+    "/incidents/{id}/postmortem/edit",
+    "/monitors/{id}/results.csv",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,9 @@ def monitor_pages(here: Everything) -> Iterator[str]:
 TYPES: Final = [name for names in GROUPS.values() for name in names]
 CONSOLE: Final[dict[str, Case]] = {
     "/assets/{version}/{name}": fixed(*(f"/assets/{VERSION}/{name}" for name in ASSETS)),
+    "/manifest.webmanifest": fixed("/manifest.webmanifest"),
+    "/worker.js": fixed("/worker.js"),
+    "/offline": fixed("/offline"),
     "/sign-in": fixed("/"),
     "/sign-in/oidc": fixed("/sign-in/oidc", status=404),
     "/sign-in/oidc/callback": fixed("/sign-in/oidc/callback", status=404),
@@ -99,6 +107,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/reset/{secret}": Case(lambda here: [f"/reset/{here.links['reset']}"]),
     "/setup/{secret}": Case(lambda here: [f"/setup/{here.links['setup']}"]),
     "/": fixed("/"),
+    "/search": fixed("/search", "/search?q=shop", "/search?q=nothing+like+this"),
     "/wall": fixed("/wall"),
     "/wall/{secret}": Case(lambda here: [f"/wall/{here.links['wall']}"]),
     "/monitors": fixed(
@@ -113,6 +122,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/incidents/stats": fixed(*(f"/incidents/stats?by={one}" for one in ("day", "week", "month"))),
     "/incidents/{id}": each("/incidents/{id}", "incidents"),
     "/incidents/{id}/postmortem": each("/incidents/{id}/postmortem", "incidents"),
+    "/incidents/{id}/postmortem/edit": each("/incidents/{id}/postmortem/edit", "incidents"),
     "/alerting": fixed("/alerting"),
     "/settings": fixed("/settings"),
     "/alerting/rules": fixed("/alerting/rules"),
@@ -130,6 +140,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/alerting/maintenance/{id}/edit": each("/alerting/maintenance/{id}/edit", "windows"),
     "/status-pages": fixed("/status-pages"),
     "/status-pages/new": fixed("/status-pages/new"),
+    "/status-pages/publish": each("/status-pages/publish?incident={id}", "incidents"),
     "/status-pages/{id}": of_pages(),
     "/status-pages/{id}/preview": of_pages("/preview"),
     "/status-pages/{id}/edit": of_pages("/edit"),

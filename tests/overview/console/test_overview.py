@@ -33,6 +33,20 @@ async def test_without_monitors_it_leads_to_the_first_alert(console: Console) ->
         assert f'href="{path}"' in page.text
 
 
+async def test_every_count_leads_to_what_it_counts(console: Console) -> None:
+    await console.api.post("/v1/monitors", {"name": "New one", **TCP})
+    paused = (await console.api.post("/v1/monitors", {"name": "Paused one", **TCP})).json["id"]
+    await console.api.post(f"/v1/monitors/{paused}/pause")
+    await console.sign_in()
+
+    links = re.findall(r'<li><a href="(/[^"]*)"><span class="mark', (await console.get("/")).text)
+
+    assert links == ["/monitors?status=new", "/monitors?status=paused", "/settings/probes"]
+    for path, name in zip(links, ("New one", "Paused one"), strict=False):
+        page = await console.get(path)
+        assert re.findall(r'class="name" dir="auto" href="[^"]*">([^<]*)<', page.text) == [name]
+
+
 async def test_what_has_no_result_is_neither_up_nor_down(console: Console) -> None:
     await console.api.post("/v1/monitors", {"name": "shop", "group": "Web & more", **TCP})
     await console.sign_in()

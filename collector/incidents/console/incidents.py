@@ -1,8 +1,8 @@
-"""Incidents: open ones first, one with all its facts, and statistics over time."""
+"""Incidents: the list, open ones first, and the page of an incident with its actions."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -11,17 +11,18 @@ from aiohttp import web
 
 from collector.console import common
 from collector.console.answers import back, page, posted, value
-from collector.console.charts import columns
 from collector.console.forms import forms, read
 from collector.console.state import visitor, who
+from collector.events.core.timeline import TimelineType
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.api import INCIDENT_FOLLOWERS
-from collector.incidents.core.fields import NewIncident, NewNote, ReopenRequest, Resolution
-from collector.incidents.core.stats import Period
+from collector.incidents.console.comparison import compare
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
 from collector.incidents.core.status import IncidentStatus
-from collector.incidents.service import actions, evidence, incidents, postmortem
-from collector.incidents.service import stats as incident_stats
+from collector.incidents.service import actions, evidence, incidents
+from collector.incidents.service.stats import SEVERITIES
+from collector.incidents.storage.evidence import EvidenceRow
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry
 from collector.monitors.storage.explain_reads import DeliveryRow
 from collector.platform.validation.validation import check
@@ -30,7 +31,17 @@ from shared.errors import Conflict, Invalid
 
 HERE: Final = "/incidents"
 _STATUSES: Final = tuple(IncidentStatus)
-_SPANS: Final = {"day": timedelta(days=30), "week": timedelta(days=182), "month": timedelta(days=730)}
+
+# What else an entry of the log says is neither good nor bad.
+_TONES: Final[Mapping[str, str]] = {
+    TimelineType.CREATED: "bad",
+    TimelineType.REOPENED: "bad",
+    TimelineType.LOCATION_FAILING: "bad",
+    TimelineType.RESOLVED: "good",
+    TimelineType.LOCATION_RECOVERED: "good",
+    TimelineType.ESCALATED: "warn",
+    TimelineType.NOTIFICATION_FAILED: "warn",
+}
 
 T = TypeVar("T")
 
@@ -45,12 +56,16 @@ class IncidentLine:
 
 @dataclass(frozen=True, slots=True)
 class TimelineLine:
-    """A line of the timeline: an entry of the log, or an event with its *deliveries* to channels."""
+    """A line of the timeline: an entry of the log, a failed check, or an event with its *deliveries*.
+
+    *tone*: ``good``, ``bad``, ``warn`` or empty.
+    """
 
     at: datetime
     title: str
     details: str = ""
     actor: str = ""
+    tone: str = ""
     deliveries: Sequence[DeliveryRow] = ()
 
 
@@ -76,7 +91,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         at=common.at(request, number, total),
         wanted=wanted,
         statuses=_STATUSES,
-        severities=incident_stats.SEVERITIES,
+        severities=SEVERITIES,
     )
 
 
@@ -143,39 +158,22 @@ async def note(request: web.Request) -> web.StreamResponse:
     return await _perform(request, action, "Note added.")
 
 
-async def post_mortem(request: web.Request) -> web.StreamResponse:
-    """Send the post-mortem as a Markdown file."""
-    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
-    text = await postmortem.write(context.db, context.keyring, visitor(request).team_id, id_, context.now())
-    named = f'attachment; filename="{ids.show("inc", id_)}.md"'
-    answer = web.Response(text=text, content_type="text/markdown", charset="utf-8")
-    answer.headers["Content-Disposition"] = named
-    return answer
+async def set_severity(request: web.Request) -> web.StreamResponse:
+    def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+        wanted, _ = check(Changes, {"severity": value(form, "severity")})
+        return actions.change(context_of(request).db, who(request), id_, wanted, context_of(request).now())
 
-
-async def stats(request: web.Request) -> web.StreamResponse:
-    asked = request.query.get("by", Period.DAY)
-    group = Period(asked) if asked in tuple(Period) else Period.DAY
-    context, now = context_of(request), context_of(request).now()
-    since = now - _SPANS[group]
-    found = await incident_stats.stats(context.db, visitor(request).team_id, group, since, now, now)
-    return page(
-        request,
-        "incident_stats.html.j2",
-        found=found,
-        chart=columns([one.incidents for one in found.groups]),
-        group=group,
-        groups=tuple(Period),
-        since=since,
-    )
+    return await _perform(request, action, "Severity changed.")
 
 
 async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 200) -> web.Response:
     context, team_id = context_of(request), visitor(request).team_id
     id_, now = path_id(request, "inc", incidents.WHAT), context_of(request).now()
-    incident, notes = await incidents.one(context.db, team_id, id_)
+    incident, _ = await incidents.one(context.db, team_id, id_)
     log = await incidents.timeline(context.db, team_id, id_)
     sent = await incidents.notifications(context.db, team_id, incident)
+    failures = await evidence.of_incident(context.db, context.keyring, team_id, id_)
+    counted = await incidents.checks(context.db, team_id, incident, now)
     newest_first = request.query.get("order") == "newest"
     return page(
         request,
@@ -184,27 +182,43 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
         incident=incident,
         id=ids.show("inc", id_),
         lasted=incidents.lasted_s(incident, now),
-        notes=notes,
-        timeline=_timeline(log, sent, newest_first=newest_first),
+        timeline=_timeline(log, sent, failures, newest_first=newest_first),
         newest_first=newest_first,
-        evidence=await evidence.of_incident(context.db, context.keyring, team_id, id_),
+        evidence=failures,
+        comparison=compare(counted, failures),
+        severities=SEVERITIES,
         faults=faults,
         now=now,
     )
 
 
 def _timeline(
-    log: Sequence[IncidentLogEntry], sent: Sequence[DeliveryRow], *, newest_first: bool
+    log: Sequence[IncidentLogEntry],
+    sent: Sequence[DeliveryRow],
+    failures: Sequence[EvidenceRow],
+    *,
+    newest_first: bool,
 ) -> list[TimelineLine]:
-    """Return the log and the notifications as one list in the order of time."""
-    lines = [TimelineLine(each.at, each.type.replace("_", " "), each.details, each.actor) for each in log]
+    """Return failed checks, the log and notifications as one list in the order of time."""
+    lines = [
+        TimelineLine(
+            entry.at, entry.type.replace("_", " "), entry.details, entry.actor, _TONES.get(entry.type, "")
+        )
+        for entry in log
+    ]
     for _, same in groupby(sent, key=lambda each: each.event_id):
         deliveries = [each for each in same if each.channel]
         if deliveries:
             first = deliveries[0]
             lines.append(
-                TimelineLine(first.at, f"sent: {first.kind.replace('.', ' ')}", deliveries=deliveries)
+                TimelineLine(
+                    first.at, f"sent: {first.kind.replace('.', ' ')}", tone="off", deliveries=deliveries
+                )
             )
+    lines += [
+        TimelineLine(row.at, f"check failed at {row.location}", row.saw["error"] or "", tone="bad")
+        for row in failures
+    ]
     return sorted(lines, key=lambda line: line.at, reverse=newest_first)
 
 
@@ -236,7 +250,7 @@ def _wanted(request: web.Request) -> IncidentFilter:
     status, severity = request.query.get("status"), request.query.get("severity")
     return IncidentFilter(
         status=status if status in _STATUSES else None,
-        severity=severity if severity in incident_stats.SEVERITIES else None,
+        severity=severity if severity in SEVERITIES else None,
         monitor_id=ids.read("mon", request.query.get("monitor", "")),
     )
 
