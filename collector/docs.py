@@ -1,6 +1,8 @@
 """Serves the API's description: OpenAPI for programs, pages for people."""
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import orjson
@@ -11,16 +13,24 @@ from collector.http.auth import NEEDS
 from collector.http.context import context_of
 from collector.http.openapi import site
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
-from collector.openapi import build
+from collector.platform.access import Permission
 from shared.errors import demand_found
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """The OpenAPI document as JSON, and its pages."""
+
+    document: bytes
+    pages: site.Site
 
 
 @dataclass(slots=True)
 class Shelf:
-    """The OpenAPI document and its pages, built on first request."""
+    """The documentation, built on first request."""
 
-    document: bytes = b""
-    pages: site.Site | None = None
+    made: Documentation | None = None
+    building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 SHELF: web.AppKey[Shelf] = web.AppKey("docs_shelf", Shelf)
@@ -35,8 +45,8 @@ _HEADERS: Final = {
 
 async def openapi(request: web.Request) -> web.Response:
     """Return the OpenAPI 3.1 document."""
-    _site(request)
-    return web.Response(body=request.app[SHELF].document, content_type="application/json", charset="utf-8")
+    document = (await _documentation(request)).document
+    return web.Response(body=document, content_type="application/json", charset="utf-8")
 
 
 async def show(request: web.Request) -> web.Response:
@@ -44,7 +54,7 @@ async def show(request: web.Request) -> web.Response:
 
     *q* searches the list. Raises NotFound for an unknown *subject*.
     """
-    pages = _site(request)
+    pages = (await _documentation(request)).pages
     subject = request.query.get("subject")
     if subject is None:
         text = pages.index(request.query.get("q", ""))
@@ -53,11 +63,19 @@ async def show(request: web.Request) -> web.Response:
     return web.Response(body=text.encode(), content_type="text/html", charset="utf-8", headers=_HEADERS)
 
 
-def _site(request: web.Request) -> site.Site:
+async def _documentation(request: web.Request) -> Documentation:
     shelf = request.app[SHELF]
-    if shelf.pages is None:
-        needs = request.app[NEEDS]
-        document = build(needs, context_of(request).public_url)
-        shelf.document = orjson.dumps(document)
-        shelf.pages = site.Site(document, assets.url("docs.js"))
-    return shelf.pages
+    async with shelf.building:
+        made = shelf.made
+        if made is None:
+            needs, public_url = request.app[NEEDS], context_of(request).public_url
+            # It takes a second, for which other requests and probes would wait.
+            made = shelf.made = await asyncio.to_thread(_build, needs, public_url)
+        return made
+
+
+def _build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> Documentation:
+    from collector.openapi import build  # noqa: PLC0415 - describes everything, for a page that few ask for
+
+    document = build(needs, public_url)
+    return Documentation(orjson.dumps(document), site.Site(document, assets.url("docs.js")))

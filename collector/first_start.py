@@ -16,9 +16,6 @@ from collector.accounts.service import password_links, tokens
 from collector.accounts.storage import teams, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
-from collector.demo.fill import fill
-from collector.demo.live import LiveWorld
-from collector.demo.team import DemoTarget
 from collector.http.context import Context
 from collector.monitors.service import creation
 from collector.platform.access import Actor
@@ -143,7 +140,7 @@ def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first:
     url, token = settings.public_url.rstrip("/"), settings.data_dir / TOKEN_FILE
     lines = ["", f"Tocsin is ready: {url}"]
     if way is not None:
-        lines.append(_said_of(way, to_people=out.isatty()))
+        lines.append(_announced(way, to_people=out.isatty()))
     if token.exists():
         lines.append(f"The admin token is in {shlex.quote(str(token))}")
     out.write("\n".join([*lines, ""]))
@@ -151,7 +148,7 @@ def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first:
     out.flush()
 
 
-def _said_of(way: WayIn, *, to_people: bool) -> str:
+def _announced(way: WayIn, *, to_people: bool) -> str:
     if way.link is None:
         return "Nobody has set up the console yet: tocsin user setup-link prints a link to do so"
     if to_people:
@@ -179,6 +176,9 @@ async def fill_world(
     db: Db, keyring: Keyring, settings: CollectorSettings, made: FirstStart, now: datetime
 ) -> None:
     """Fill the new team with monitors, months of history, incidents and status pages."""
+    from collector.demo.fill import fill  # noqa: PLC0415 - as below
+    from collector.demo.team import DemoTarget  # noqa: PLC0415 - as below
+
     log.info("filling the demonstration, which takes up to a minute")
     admin = Actor(made.team_id, ids.show("usr", made.user_id), "Admin")
     base_url = f"http://{settings.http_listen}"
@@ -191,6 +191,8 @@ def live_world(
     """The loop that reports for the probes of the demonstration, where it is wanted."""
     if settings.demo != DEMO_WORLD:
         return ()
+    from collector.demo.live import LiveWorld  # noqa: PLC0415 - only a demonstration needs it
+
     return (("demonstration", LiveWorld(db, now=now).turn, 3.0, None),)
 
 

@@ -5,7 +5,7 @@ import contextlib
 import gc
 import platform
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -29,12 +29,14 @@ from probe.schedule.prepared import check_of
 from probe.schedule.runner import Ran, run
 from probe.schedule.scheduler import Scheduler
 from probe.schedule.stopped import Stopped, marked
+from probe.schedule.workers import CheckRunner
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
 from shared.certificates import Passport
 from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
+from shared.results import Status
 from shared.settings import ProbeSettings
 from shared.watchdog import Watchdog
 
@@ -48,13 +50,13 @@ _SENDING_ENDS_S: Final = 3.0
 _LOOK_EVERY: Final = timedelta(seconds=1)
 _RENEW_EVERY: Final = timedelta(seconds=30)
 # Only failed checks leave cycles behind: less frequent collection saves a seventh of all work.
-_COLLECT_AFTER: Final = (20_000, 20, 20)
+COLLECT_AFTER: Final = (20_000, 20, 20)
 
 
 async def serve(settings: ProbeSettings) -> int:
     """Run a probe until SIGTERM or SIGINT."""
     gc.freeze()
-    gc.set_threshold(*_COLLECT_AFTER)
+    gc.set_threshold(*COLLECT_AFTER)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -118,21 +120,21 @@ async def _work(
         bell.ring()
 
     batcher = Batcher(keep)
-    check = _checks(net, egress, board, ends, watchdog.check)
+    check = checks_of(net, egress, board, ends, watchdog.check)
     scheduler = Scheduler(check, batcher.add, max_concurrency=settings.max_concurrency)
     releases = Releases(scheduler, batcher, bell)
     plan = Plan(Assignments(scheduler, releases, (board, ends)), stopped)
     session = Session(
         me,
         settings.collector,
-        lambda: keeper.current,
+        keeper,
         spool=spool,
         batcher=batcher,
         plan=plan,
         scheduler=scheduler,
         releases=releases,
         bell=bell,
-        blind=lambda: egress.blind,
+        sight=egress,
         stopped=stopped.monitors,
     )
     metrics = partial(write, scheduler, spool, plan, session, egress, board)
@@ -164,15 +166,19 @@ async def _end_all(turning: Sequence["asyncio.Task[None]"], *nets: Net) -> None:
         net.close()
 
 
-def _checks(
+def checks_of(
     net: Net, egress: Egress, board: Board, ends: CertificateEnds, in_check: "memoryview[int]"
-) -> Callable[[Assigned], Awaitable[Ran]]:
+) -> CheckRunner:
+    """How this probe runs a check: marked in *in_check*, with what is known around it."""
+
     async def check(assigned: Assigned) -> Ran:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
-        ran = await egress.judge(ran)
-        board.note(assigned, ran.outcome, ran.duration_us)
-        return ends.with_news(assigned, ran)
+        if ran.outcome.status is not Status.UP or egress.blind:
+            ran = await egress.downgrade_if_blind(ran)
+        if board.most:
+            board.note(assigned, ran.outcome, ran.duration_us)
+        return ran if ran.outcome.ends is None else ends.with_news(assigned, ran)
 
     return check
 

@@ -16,10 +16,10 @@ _ID_BYTES: Final = 16
 class Board:
     """Holds at most *most* results, the first ones; unknown ones are not held."""
 
-    __slots__ = ("_last", "_most")
+    __slots__ = ("_last", "most")
 
     def __init__(self, most: int = MOST_MONITORS) -> None:
-        self._most = most
+        self.most = most
         self._last: dict[int, Last] = {}
 
     def note(self, assigned: Assigned, outcome: Outcome, duration_us: int) -> None:
@@ -27,7 +27,7 @@ class Board:
         before = self._last.get(number)
         if outcome.status is Status.UNKNOWN:
             self._last.pop(number, None)
-        elif before is not None or len(self._last) < self._most:
+        elif before is not None or len(self._last) < self.most:
             good = outcome.status is Status.UP
             labels = before.labels if before is not None else _labels(assigned)
             self._last[number] = Last(

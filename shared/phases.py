@@ -3,7 +3,6 @@
 An optional sixth one is the number of days until the certificate expires.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 from math import floor
 
@@ -18,12 +17,13 @@ def pack(phases: Phases, days_left: float | None = None) -> bytes:
     """Five varints in the order dns, connect, tls, firstByte, transfer, then the whole days; trailing absent
     ones are left out. Days without any phase are dropped: every certificate takes time to arrive.
     """
-    us = (phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us)
-    packed = _varints([0 if one is None else (one + 50) // 100 + 1 for one in us])
+    durations = (phases.dns_us, phases.connect_us, phases.tls_us, phases.first_byte_us, phases.transfer_us)
+    # Runs once per result: a list that is joined takes half as long as a generator of varints.
+    packed = b"".join([b"\0" if us is None else _varint((us + 50) // 100 + 1) for us in durations])
     if days_left is None or not any(packed):
         return packed.rstrip(b"\0")
     days = min(max(floor(days_left), -_MOST_DAYS), _MOST_DAYS)
-    return packed + _varints([2 * days + 1 if days >= 0 else -2 * days])
+    return packed + _varint(2 * days + 1 if days >= 0 else -2 * days)
 
 
 def unpack(packed: bytes) -> Phases:
@@ -60,10 +60,6 @@ def _days(value: int) -> int | None:
     """Decode days: odd values are days left, even ones days since expiry."""
     half, good = divmod(value, 2)
     return half if good else -half or None
-
-
-def _varints(values: Iterable[int]) -> bytes:
-    return b"".join(map(_varint, values))
 
 
 # Durations of a target repeat, to a tenth of a millisecond.

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 _MASK: Final = 2**64 - 1
-_SECOND: Final = 1_000_000
+# A start may be this late whatever the interval.
+ALWAYS_ALLOWED_US: Final = 1_000_000
 
 
 def phase_us(monitor: int, interval_us: int, turn: int, turns: int) -> int:
@@ -25,7 +26,8 @@ def next_start(now_us: int, phase_us: int, interval_us: int) -> int:
 
 def following(start_us: int, phase_us: int, interval_us: int) -> int:
     """The start after one at *start_us*: at the phase, half to one and a half intervals later."""
-    return next_start(start_us + interval_us // 2, phase_us, interval_us)
+    middle_us = start_us + interval_us // 2
+    return middle_us + interval_us - (middle_us - phase_us) % interval_us
 
 
 def late_allowed_us(interval_us: int) -> int:
@@ -33,7 +35,7 @@ def late_allowed_us(interval_us: int) -> int:
 
     So a machine that slept runs at most a sixtieth of its checks at once, and the rest keep their phases.
     """
-    return max(_SECOND, interval_us // 60)
+    return max(ALWAYS_ALLOWED_US, interval_us // 60)
 
 
 def recheck_delay(streak: int, interval_s: float) -> float:

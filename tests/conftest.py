@@ -26,6 +26,8 @@ from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.held import STRICTNESS
+from tests import forked
+from tests.catalog import remember_types
 from tests.clones import Clones
 
 TEMPLATE: Final = "template_tests"
@@ -81,6 +83,8 @@ def _of_the_product() -> bool:
     return _TESTS not in Path(frame.f_code.co_filename).parents
 
 
+remember_types()
+
 # What is slow while the product holds a connection fails, instead of only being logged.
 STRICTNESS.strict = True
 STRICTNESS.counts = _of_the_product
@@ -114,6 +118,7 @@ class Server:
 
 
 SERVER: Final = pytest.StashKey[Server]()
+LOADED: Final = pytest.StashKey[forked.Loaded]()
 URL: Final = pytest.StashKey[str]()
 LIMIT: Final = pytest.StashKey[Any]()
 ENDED: Final = pytest.StashKey[int]()
@@ -123,6 +128,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--database-url", help="run on this PostgreSQL server, as a superuser, not on our own")
     parser.addoption("--second-tries", type=int, help="tests marked as races get one, at most so many a run")
     parser.addoption("--allowed-skips", help="a file of reasons, one a line; any other skip fails the run")
+    parser.addoption("--no-forks", action="store_true", help="execute each process; see tests/forked.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--no-forks"):
+        loaded = config.stash[LOADED] = forked.Loaded()
+        forked.install(loaded.start)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -199,6 +211,8 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    if LOADED in config.stash:
+        config.stash[LOADED].close()
     if SERVER in config.stash:
         config.stash[SERVER].stop()
 
@@ -216,9 +230,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import nothing of the folders in which no test is fast when those alone are asked for."""
-    unwanted = _TESTS in collection_path.parents and collection_path.name in _NOT_FAST
-    return True if unwanted and config.option.markexpr == "fast" else None
+    """Import no file without a fast test, or one for the oldest PostgreSQL, if those alone are asked for."""
+    if _TESTS not in collection_path.parents:
+        return None
+    wanted: str = config.option.markexpr
+    not_fast = wanted == "fast" and collection_path.name in _NOT_FAST
+    not_oldest = wanted.startswith("oldest and ") and _names_no_oldest(collection_path)
+    return True if not_fast or not_oldest else None
+
+
+def _names_no_oldest(path: Path) -> bool:
+    """Whether it is a file of tests of which none has that marker, by its folder or by name."""
+    is_of_tests = path.name.startswith("test_") and path.suffix == ".py"
+    return is_of_tests and "storage" not in path.parts and "mark.oldest" not in path.read_text()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -231,8 +255,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _spread(items)
 
 
-def pytest_collection_finish() -> None:
-    """Set apart what collection made, so that garbage is looked for among what tests make alone."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load what tests will start. Set apart what collection made: garbage is looked for among the rest."""
+    if LOADED in session.config.stash and any(item.get_closest_marker("races") for item in session.items):
+        session.config.stash[LOADED].load()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
@@ -264,6 +290,9 @@ def _mark(item: pytest.Item) -> None:
     if "module_api" in fixtures:
         # In the loop in which the server that it shares with its neighbours runs.
         item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
+    if "browser" in fixtures:
+        # In the loop in which the driver of Chromium runs.
+        item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def _spread(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -7,53 +7,48 @@ from typing import Any, Final
 
 from probe.checks._check import Check as Check
 from probe.checks._check import Kept as Kept
-from probe.checks.dns import prepare as prepare_dns
-from probe.checks.grpc import prepare as prepare_grpc
-from probe.checks.http import prepare as prepare_http
-from probe.checks.icmp import prepare as prepare_icmp
-from probe.checks.imap import prepare as prepare_imap
-from probe.checks.mysql import prepare as prepare_mysql
-from probe.checks.pop3 import prepare as prepare_pop3
-from probe.checks.postgres import prepare as prepare_postgres
-from probe.checks.redis import prepare as prepare_redis
-from probe.checks.smtp import prepare as prepare_smtp
-from probe.checks.tcp import prepare as prepare_tcp
-from probe.checks.tls import prepare as prepare_tls
-from probe.checks.websocket import prepare as prepare_websocket
 
 
-def _web3(name: str, kind: Any, kept: Kept) -> Check:
-    """Load the module on first use: it is large and seldom needed."""
+def _plain(name: str, kind: Any) -> Check:
+    check: Check = import_module(f"probe.checks.{name}").prepare(kind)
+    return check
+
+
+def _lasting(name: str, kind: Any, kept: Kept) -> Check:
     check: Check = import_module(f"probe.web3.{name}").prepare(kind, kept)
     return check
 
 
-# Each function makes a check from its kind's configuration (shared.kinds).
+# Each is a module of this package, which is loaded with the first monitor of its type. Its function makes a
+# check from its kind's configuration (shared.kinds).
 CHECKS: Final[dict[str, Callable[[Any], Check]]] = {
-    "dns": prepare_dns,
-    "grpc": prepare_grpc,
-    "http": prepare_http,
-    "icmp": prepare_icmp,
-    "imap": prepare_imap,
-    "mysql": prepare_mysql,
-    "pop3": prepare_pop3,
-    "postgres": prepare_postgres,
-    "redis": prepare_redis,
-    "smtp": prepare_smtp,
-    "tcp": prepare_tcp,
-    "tls": prepare_tls,
-    "websocket": prepare_websocket,
+    name: partial(_plain, name)
+    for name in (
+        "dns",
+        "grpc",
+        "http",
+        "icmp",
+        "imap",
+        "mysql",
+        "pop3",
+        "postgres",
+        "redis",
+        "smtp",
+        "tcp",
+        "tls",
+        "websocket",
+    )
 }
 
-# Each function makes a check that continues where the previous one ended.
+# Each is a module of probe.web3, whose function makes a check that continues where the previous one ended.
 LASTING: Final[dict[str, Callable[[Any, Kept], Check]]] = {
-    "bridge": partial(_web3, "bridge"),
-    "defi_protocol": partial(_web3, "defi_protocol"),
-    "gas_price": partial(_web3, "gas_price"),
-    "liquidation": partial(_web3, "liquidation"),
-    "subgraph": partial(_web3, "subgraph"),
-    "web3_contract_event": partial(_web3, "contract_event"),
-    "whale_wallet": partial(_web3, "whale_wallet"),
+    "bridge": partial(_lasting, "bridge"),
+    "defi_protocol": partial(_lasting, "defi_protocol"),
+    "gas_price": partial(_lasting, "gas_price"),
+    "liquidation": partial(_lasting, "liquidation"),
+    "subgraph": partial(_lasting, "subgraph"),
+    "web3_contract_event": partial(_lasting, "contract_event"),
+    "whale_wallet": partial(_lasting, "whale_wallet"),
 }
 TYPES: Final = frozenset({*CHECKS, *LASTING})
 # Types whose checks remember something between runs: chains that were verified, states of nodes.

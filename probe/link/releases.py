@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from probe.link.lanes import Lanes
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 from shared.loop import Bell
@@ -38,9 +39,9 @@ class Releases:
         """Release an assignment as soon as possible."""
         self._scheduler.release(number, self._let_go)
 
-    def next(self, sent: Callable[[int, int], bool]) -> Sequence[int]:
-        """The releases to report now; *sent*: whether a batch was sent to the collector."""
-        if self._ready and sent(self._ready[0].incarnation, self._ready[0].seq):
+    def next(self, lanes: Lanes) -> Sequence[int]:
+        """The releases to report now, whose results *lanes* have sent to the collector."""
+        if self._ready and lanes.sent(self._ready[0].incarnation, self._ready[0].seq):
             return self._ready.popleft().numbers
         return ()
 

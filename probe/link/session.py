@@ -5,9 +5,9 @@ import contextlib
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from uuid import UUID
 
 import grpc
@@ -63,6 +63,24 @@ class Identity:
     stands_in: bool
 
 
+class CredentialsHolder(Protocol):
+    """Keeps the probe's certificate valid."""
+
+    @property
+    def current(self) -> Credentials:
+        """The newest credentials."""
+        ...
+
+
+class Sight(Protocol):
+    """Knows whether the probe reaches anything."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether it reaches nothing but its own machine."""
+        ...
+
+
 class Session:
     """Keeps one stream at a time to one of the collectors. `run` lasts until `finish`."""
 
@@ -70,7 +88,7 @@ class Session:
         self,
         me: Identity,
         collectors: Sequence[str],
-        credentials: Callable[[], Credentials],
+        holder: CredentialsHolder,
         *,
         spool: Spool,
         batcher: Batcher,
@@ -78,23 +96,23 @@ class Session:
         scheduler: Scheduler,
         releases: Releases,
         bell: Bell,
-        blind: Callable[[], bool] = lambda: False,
+        sight: Sight | None = None,
         stopped: Sequence[tuple[int, int]] = (),
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
-        """*credentials* returns the current ones; *bell* rings when a batch was sealed.
+        """*bell* rings when a batch was sealed; *stopped*: monitors and revisions.
 
-        *blind*: whether the probe reaches nothing but its own machine; *stopped*: monitors and revisions.
+        Without *sight*, the probe never counts as blind.
         """
         self._me = me
-        self._credentials = credentials
+        self._holder = holder
         self._collectors = collectors
         self._spool = spool
         self._batcher = batcher
         self._plan = plan
         self._scheduler = scheduler
         self._bell = bell
-        self._blind = blind
+        self._sight = sight
         self._stopped = stopped
         self._keepalive = keepalive
         self._releases = releases
@@ -110,7 +128,7 @@ class Session:
         """Connect and serve the stream; when it ends, reconnect to the next collector of the list."""
         pace = Pace()
         for collector in itertools.cycle(self._collectors):
-            began, shown, refused = time.monotonic(), self._credentials(), False
+            began, shown, refused = time.monotonic(), self._holder.current, False
             try:
                 await self._connect(collector)
             except grpc.aio.AioRpcError as error:
@@ -130,7 +148,7 @@ class Session:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(min(left, _LOOK_EVERY_S)):
                     await self._stopping.wait()
-            if self._credentials() is not shown:
+            if self._holder.current is not shown:
                 return
 
     def stop(self) -> None:
@@ -139,7 +157,7 @@ class Session:
         self._bell.ring()
 
     async def _connect(self, collector: str) -> None:
-        mine = self._credentials()
+        mine = self._holder.current
         if mine.over(utc_now()):
             why = f"its certificate expired at {iso(mine.passport.not_after)}"
             self._complain(collector, grpc.StatusCode.UNAUTHENTICATED, why)
@@ -198,7 +216,8 @@ class Session:
                 await self._bell.wait(max(0.0, self._vitals_at - time.monotonic()))
 
     def _vitals(self, *, stopping: bool = False) -> probe_pb2.FromProbe:
-        vitals = take_vitals(self._scheduler, self._spool, self._plan, blind=self._blind())
+        blind = self._sight is not None and self._sight.blind
+        vitals = take_vitals(self._scheduler, self._spool, self._plan, blind=blind)
         return self._from_probe(vitals=probe_pb2.Vitals(**asdict(vitals), stopping=stopping))
 
     def _next(self, lanes: Lanes) -> probe_pb2.FromProbe | None:
@@ -207,7 +226,7 @@ class Session:
         if time.monotonic() >= self._vitals_at:
             self._vitals_at = time.monotonic() + _VITALS_S
             return self._vitals()
-        if released := self._releases.next(lanes.sent):
+        if released := self._releases.next(lanes):
             return self._from_probe(released=probe_pb2.Released(number=released))
         sealed = lanes.next()
         return self._from_probe(batch=sealed.data) if sealed else None

@@ -34,7 +34,7 @@ class DueQueue:
         """Schedule *item* at *due_us*, replacing an earlier schedule."""
         self.remove(item)
         item.due_us = due_us
-        tick = _tick(due_us)
+        tick = -(-due_us // _TICK_US)
         bucket = self._buckets.get(tick)
         if bucket is None:
             self._buckets[tick] = item
@@ -47,7 +47,7 @@ class DueQueue:
 
     def remove(self, item: Item) -> None:
         """Remove *item*; harmless if it is not scheduled."""
-        tick = _tick(item.due_us)
+        tick = -(-item.due_us // _TICK_US)
         bucket = self._buckets.get(tick)
         if bucket is item:
             del self._buckets[tick]
@@ -68,7 +68,3 @@ class DueQueue:
     def _sweep(self) -> None:
         if len(self._ticks) > 2 * len(self._buckets) + _STALE_AT_LEAST:
             self._ticks = sorted(self._buckets)
-
-
-def _tick(due_us: int) -> int:
-    return -(-due_us // _TICK_US)

@@ -1,8 +1,7 @@
 """One scheduled check and its state."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from probe.link.plan import Assigned
 from probe.schedule.runner import Ran
@@ -13,7 +12,19 @@ from shared.results import Run
 from shared.schedule import phase_us
 
 # If a check exceeds its time limit by this much, the process or its machine was suspended.
-_HELD_UP_US: Final = 1_000_000
+HELD_UP_US: Final = 1_000_000
+
+
+class ResultReceiver(Protocol):
+    """Receives the result of a test."""
+
+    def __call__(self, ran: Ran, /) -> None: ...
+
+
+class ReleaseReceiver(Protocol):
+    """Learns that another probe may take over the assignment with that number."""
+
+    def __call__(self, number: int, /) -> None: ...
 
 
 class Item:
@@ -35,8 +46,8 @@ class Item:
         self.wanted_us = 0  # when the waiting or running check should have started
         self.until_us = 0  # after this, starting is useless; 0: never
         self.began_us = 0
-        self.answer: Callable[[Ran], None] | None = None
-        self.release: Callable[[int], None] | None = None  # called when it is released
+        self.answer: ResultReceiver | None = None
+        self.release: ReleaseReceiver | None = None  # called when it is released
         self.resting = False  # it was released, and another probe is about to take over
         self.slow = False
         self.hold = QUICK
@@ -54,7 +65,7 @@ class Item:
     @property
     def held_up_us(self) -> int:
         """After this duration, the probe rather than the target was too slow."""
-        return int(self.assigned.timeout_s * 1_000_000) + _HELD_UP_US
+        return int(self.assigned.timeout_s * 1_000_000) + HELD_UP_US
 
     @property
     def busy(self) -> bool:

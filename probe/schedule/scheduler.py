@@ -7,7 +7,6 @@ admits.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -17,16 +16,16 @@ from probe.clock import wall_us as clock_wall_us
 from probe.link.plan import Assigned
 from probe.schedule.agenda import DueQueue
 from probe.schedule.evidence import worth_telling
-from probe.schedule.item import Item
+from probe.schedule.item import Item, ReleaseReceiver, ResultReceiver
 from probe.schedule.runner import Ran
 from probe.schedule.slots import SLOW_US, Budget
 from probe.schedule.tally import Histogram, Tally
-from probe.schedule.workers import WorkerPool
+from probe.schedule.workers import CheckRunner, WorkerPool
 from probe.spool.batches import carried
 from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
 from shared.results import Run, Status
-from shared.schedule import following, late_allowed_us, next_start
+from shared.schedule import ALWAYS_ALLOWED_US, following, late_allowed_us, next_start
 
 log = structlog.get_logger()
 
@@ -57,7 +56,7 @@ class Scheduler:
 
     def __init__(
         self,
-        check: Callable[[Assigned], Awaitable[Ran]],
+        check: CheckRunner,
         report: Report,
         *,
         max_concurrency: int = 1000,
@@ -140,7 +139,7 @@ class Scheduler:
             del self._teams[team]
         self._pool.divide(among_teams=len(self._teams) > 1)
 
-    def release(self, number: int, released: Callable[[int], None]) -> None:
+    def release(self, number: int, released: ReleaseReceiver) -> None:
         """Release a check for another probe; call *released* once its last result is in."""
         item = self._items.get(number)
         if item is None:
@@ -157,7 +156,7 @@ class Scheduler:
                 self._plan(item)
 
     def ask(
-        self, assigned: Assigned, run: Run, within_s: float, answer: Callable[[Ran], None] | None = None
+        self, assigned: Assigned, run: Run, within_s: float, answer: ResultReceiver | None = None
     ) -> None:
         """Run a check now, before waiting ones. With *answer* it is a test, else its result is reported.
 
@@ -170,7 +169,7 @@ class Scheduler:
             item.answer = answer
         if not item.busy and not self._stopped:
             now_us = self._boot_us()
-            self._start(item, run, now_us, now_us + int(within_s * 1_000_000))
+            self._start(item, run, now_us, now_us, now_us + int(within_s * 1_000_000))
 
     def tick(self) -> None:
         """Start all due checks."""
@@ -238,12 +237,12 @@ class Scheduler:
         if planned_us > now_us:
             item.recheck_us = 0
             if not item.busy:
-                self._start(item, Run.RECHECK, item.due_us)
+                self._start(item, Run.RECHECK, now_us, item.due_us)
             self._put(item)
             return
         interval_us = item.assigned.interval_us
         late_us = now_us - planned_us
-        if late_us > late_allowed_us(interval_us):
+        if late_us > ALWAYS_ALLOWED_US and late_us > late_allowed_us(interval_us):
             item.tally.skip(1 + late_us // interval_us)
             item.next_us = next_start(now_us + ahead_us, item.phase_us, interval_us) - ahead_us
             self._put(item)
@@ -252,14 +251,14 @@ class Scheduler:
             item.tally.skip(1)
         else:
             item.recheck_us = 0
-            self._start(item, Run.SCHEDULED, planned_us)
+            self._start(item, Run.SCHEDULED, now_us, planned_us)
         item.next_us = following(planned_us + ahead_us, item.phase_us, interval_us) - ahead_us
         self._put(item)
 
-    def _start(self, item: Item, run: Run, wanted_us: int, until_us: int = 0) -> None:
+    def _start(self, item: Item, run: Run, now_us: int, wanted_us: int, until_us: int = 0) -> None:
         item.resting = False
         item.run, item.wanted_us, item.until_us = run, wanted_us, until_us
-        self._pool.start(item)
+        self._pool.start(item, now_us)
 
     def _tally(self, type_: str) -> Tally:
         return self.tallies.setdefault(type_, Tally())
@@ -269,12 +268,15 @@ class Scheduler:
             item.answer(ran)
             return
         item.slow = ran.duration_us > SLOW_US
+        assigned, outcome = item.assigned, ran.outcome
         settled = item.streak.settled
-        delay_s = item.streak.count(item.assigned, ran.outcome.status)
+        delay_s = item.streak.count(assigned, outcome.status)
         quiet = settled is not None and settled == item.streak.settled and item.run is Run.SCHEDULED
-        self._report(item.assigned, item.run, self._less_evidence(item, ran), urgent=not quiet)
-        if ran.outcome.state is not None and carried(ran.outcome):
-            item.assigned.kept.keep(ran.outcome.state)
+        if outcome.evidence is not None:
+            ran = self._less_evidence(item, ran)
+        self._report(assigned, item.run, ran, urgent=not quiet)
+        if outcome.state is not None and carried(outcome):
+            assigned.kept.keep(outcome.state)
         if item.release:
             self._let_go(item)
             return
@@ -285,8 +287,6 @@ class Scheduler:
 
     def _less_evidence(self, item: Item, ran: Ran) -> Ran:
         """Remove the evidence, unless a confirmation may rely on it and the rate limit admits it."""
-        if ran.outcome.evidence is None:
-            return ran
         wanted = worth_telling(item.streak.fails, item.assigned.failure_threshold)
         if ran.outcome.status is Status.DOWN and wanted and self._evidence.take():
             return ran

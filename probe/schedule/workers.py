@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 from probe.link.plan import Assigned
-from probe.schedule.item import Item
+from probe.schedule.item import HELD_UP_US, Item
 from probe.schedule.runner import Ran
 from probe.schedule.slots import ASIDE, QUICK, SLOW, Slots
 from probe.schedule.tally import Histogram
@@ -24,6 +24,18 @@ _MOST_IDLE: Final = 256
 _HELD_UP: Final = Outcome(Status.UNKNOWN, error="the probe was held up")
 
 
+class CheckRunner(Protocol):
+    """Runs the check of an assignment; a bad target is a result rather than an exception."""
+
+    def __call__(self, assigned: Assigned, /) -> Awaitable[Ran]: ...
+
+
+class Settle(Protocol):
+    """Receives the result of an item's run."""
+
+    def __call__(self, item: Item, ran: Ran, /) -> None: ...
+
+
 class _Worker:
     """A task that runs *item*; without one it waits for *wake*."""
 
@@ -37,14 +49,11 @@ class _Worker:
 class _Waiting:
     """Items waiting for slots, by team: teams take turns."""
 
-    __slots__ = ("_by_team", "_count")
+    __slots__ = ("_by_team", "count")
 
     def __init__(self) -> None:
         self._by_team: dict[int, deque[Item]] = {}
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
+        self.count = 0
 
     def teams(self) -> list[int]:
         return list(self._by_team)
@@ -53,7 +62,7 @@ class _Waiting:
         """Queue *item*; one with a time limit goes first."""
         queue = self._by_team.setdefault(item.assigned.team, deque())
         (queue.appendleft if item.until_us else queue.append)(item)
-        self._count += 1
+        self.count += 1
 
     def first(self, team: int) -> Item:
         return self._by_team[team][0]
@@ -61,7 +70,7 @@ class _Waiting:
     def pop(self, team: int) -> None:
         queue = self._by_team.pop(team)
         queue.popleft()
-        self._count -= 1
+        self.count -= 1
         if queue:
             self._by_team[team] = queue
 
@@ -71,8 +80,8 @@ class WorkerPool:
 
     def __init__(
         self,
-        check: Callable[[Assigned], Awaitable[Ran]],
-        settle: Callable[[Item, Ran], None],
+        check: CheckRunner,
+        settle: Settle,
         most: int,
         boot_us: MicrosecondClock,
     ) -> None:
@@ -98,17 +107,17 @@ class WorkerPool:
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting) + len(self._waiting_slow)
+        return self._waiting.count + self._waiting_slow.count
 
     def divide(self, *, among_teams: bool) -> None:
         """Whether to divide the slots among several teams."""
         self._slots.divided = among_teams
 
-    def start(self, item: Item) -> None:
+    def start(self, item: Item, now_us: int) -> None:
         """Run *item* now, or once there is a slot; one with a time limit goes first."""
         item.tally.due += 1
         if self._take(item):
-            self._launch(item)
+            self._launch(item, now_us)
             return
         item.waits = True
         queue = self._waiting_slow if item.slow else self._waiting
@@ -150,8 +159,8 @@ class WorkerPool:
                 item.hold, made = ASIDE, True
         return made
 
-    def _launch(self, item: Item) -> None:
-        item.began_us = now_us = self._boot_us()
+    def _launch(self, item: Item, now_us: int) -> None:
+        item.began_us = now_us
         self.late.add(now_us - item.wanted_us)
         item.waits = False
         item.hold = SLOW if item.slow else QUICK
@@ -178,7 +187,7 @@ class WorkerPool:
     async def _work(self, worker: _Worker) -> None:
         while (item := worker.item) is not None:
             ran = await self._check(item.assigned)
-            if ran.duration_us > item.held_up_us:
+            if ran.duration_us > HELD_UP_US and ran.duration_us > item.held_up_us:
                 ran = replace(ran, outcome=_HELD_UP)
             worker.item = None
             self._finish(item)
@@ -204,7 +213,7 @@ class WorkerPool:
         item.task = None
         item.tally.running -= 1
         self._slots.give(item.team, item.hold)
-        if self._waiting or self._waiting_slow:
+        if self._waiting.count or self._waiting_slow.count:
             self._launch_waiting()
         if self._stopped and not self._running:
             self._ended.set()
@@ -223,12 +232,12 @@ class WorkerPool:
         queue.pop(team)
         item.waits = False
         if not over:
-            self._launch(item)
+            self._launch(item, self._boot_us())
         return True
 
     def _relieve_soon(self) -> None:
         """Check later for stalling runs: no other event may trigger that for long."""
-        if self._waiting and self._relief is None and not self._stopped:
+        if self._waiting.count and self._relief is None and not self._stopped:
             delay_s = _LOOK_APART_US / 1_000_000
             self._relief = self._loop.call_later(delay_s, self._relieve)
 

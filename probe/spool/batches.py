@@ -118,19 +118,25 @@ class _Open:
 
     def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
         outcome = ran.outcome
-        fits = carried(outcome)  # else the check reads the same again
-        if outcome.state is not None and fits:
-            self.state[len(self.results)] = outcome.state
-            self.bytes += len(outcome.state)
+        if outcome.state is not None or outcome.found:
+            self._add_state(outcome)
         if outcome.evidence is not None:
             seen = self.evidence[len(self.results)] = outcome.evidence()
             self.bytes += seen.size
-        if outcome.found and fits:
-            self.found[len(self.results)] = outcome.found
-            self.bytes += sum(len(finding.key) + len(finding.data) for finding in outcome.found)
         error = self._error(outcome.error) if outcome.error else 0
         self.results.append((assigned, run, ran, error))
         self.bytes += _RESULT_BYTES
+
+    def _add_state(self, outcome: Outcome) -> None:
+        """Add state and findings of the next result, unless too large: then the check reads them again."""
+        if not carried(outcome):
+            return
+        if outcome.state is not None:
+            self.state[len(self.results)] = outcome.state
+            self.bytes += len(outcome.state)
+        if outcome.found:
+            self.found[len(self.results)] = outcome.found
+            self.bytes += sum(len(finding.key) + len(finding.data) for finding in outcome.found)
 
     def _error(self, text: str) -> int:
         """1 + the index of *text* among the errors, each of which is stored once."""
@@ -164,7 +170,10 @@ class _Open:
             duration_us=[ran.duration_us for ran in rans],
             outcome=[outcome.status for outcome in outcomes],
             code=[outcome.code for outcome in outcomes],
-            phases=[_phases(ran, wall_us - base_us) for ran in rans],
+            phases=[
+                pack(outcome.phases) if outcome.ends is None else _with_days(ran, wall_us - base_us)
+                for ran, outcome in zip(rans, outcomes, strict=True)
+            ],
             error=errors,
             errors=list(self.errors),
             state=self.state,
@@ -184,8 +193,8 @@ def clean(text: str) -> str:
     return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
-def _phases(ran: Ran, since_boot_us: int) -> bytes:
-    """*since_boot_us*: how far the wall clock was ahead of the boot clock."""
+def _with_days(ran: Ran, since_boot_us: int) -> bytes:
+    """Phases, and days until the certificate expires; *since_boot_us*: wall clock minus boot clock."""
     return pack(ran.outcome.phases, days_left(ran.outcome, (since_boot_us + ran.start_us) / 1e6))
 
 

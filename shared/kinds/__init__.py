@@ -6,87 +6,120 @@ the same classes without it. Names are snake_case here and camelCase in JSON.
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, is_dataclass
+from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from shared.kinds.dns import Dns
 from shared.kinds.fields import Secret, camel
-from shared.kinds.grpc import Grpc
-from shared.kinds.heartbeat import Heartbeat
-from shared.kinds.http import Http
-from shared.kinds.icmp import Icmp
-from shared.kinds.imap import Imap
-from shared.kinds.mysql import Mysql
-from shared.kinds.opentelemetry import OpenTelemetry
-from shared.kinds.pop3 import Pop3
-from shared.kinds.postgres import Postgres
-from shared.kinds.prometheus import Prometheus
-from shared.kinds.redis import Redis
-from shared.kinds.smtp import Smtp
-from shared.kinds.tcp import Tcp
-from shared.kinds.tls import Tls
-from shared.kinds.web3.bridge import Bridge
-from shared.kinds.web3.contract_event import ContractEvent
-from shared.kinds.web3.defi_protocol import DefiProtocol
-from shared.kinds.web3.gas_price import GasPrice
-from shared.kinds.web3.liquidation import Liquidation
-from shared.kinds.web3.subgraph import Subgraph
-from shared.kinds.web3.whale_wallet import WhaleWallet
-from shared.kinds.websocket import WebSocket
 
-Kind = (
-    Bridge
-    | ContractEvent
-    | DefiProtocol
-    | Dns
-    | GasPrice
-    | Grpc
-    | Heartbeat
-    | Http
-    | Icmp
-    | Imap
-    | Liquidation
-    | Mysql
-    | OpenTelemetry
-    | Pop3
-    | Postgres
-    | Prometheus
-    | Redis
-    | Smtp
-    | Subgraph
-    | Tcp
-    | Tls
-    | WebSocket
-    | WhaleWallet
+if TYPE_CHECKING:
+    from shared.kinds.dns import Dns
+    from shared.kinds.grpc import Grpc
+    from shared.kinds.heartbeat import Heartbeat
+    from shared.kinds.http import Http
+    from shared.kinds.icmp import Icmp
+    from shared.kinds.imap import Imap
+    from shared.kinds.mysql import Mysql
+    from shared.kinds.opentelemetry import OpenTelemetry
+    from shared.kinds.pop3 import Pop3
+    from shared.kinds.postgres import Postgres
+    from shared.kinds.prometheus import Prometheus
+    from shared.kinds.redis import Redis
+    from shared.kinds.smtp import Smtp
+    from shared.kinds.tcp import Tcp
+    from shared.kinds.tls import Tls
+    from shared.kinds.web3.bridge import Bridge
+    from shared.kinds.web3.contract_event import ContractEvent
+    from shared.kinds.web3.defi_protocol import DefiProtocol
+    from shared.kinds.web3.gas_price import GasPrice
+    from shared.kinds.web3.liquidation import Liquidation
+    from shared.kinds.web3.subgraph import Subgraph
+    from shared.kinds.web3.whale_wallet import WhaleWallet
+    from shared.kinds.websocket import WebSocket
+
+    Kind = (
+        Bridge
+        | ContractEvent
+        | DefiProtocol
+        | Dns
+        | GasPrice
+        | Grpc
+        | Heartbeat
+        | Http
+        | Icmp
+        | Imap
+        | Liquidation
+        | Mysql
+        | OpenTelemetry
+        | Pop3
+        | Postgres
+        | Prometheus
+        | Redis
+        | Smtp
+        | Subgraph
+        | Tcp
+        | Tls
+        | WebSocket
+        | WhaleWallet
+    )
+else:
+    # Naming them here would load them all: 2 MB, and a seventh of the start of a probe that needs one or two.
+    Kind = Any
+
+
+class KindTable(Mapping[str, type[Kind]]):
+    """The class of each type, as ``module:Class``; it is loaded when it is first asked for."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = places
+        self._loaded: dict[str, type[Kind]] = {}
+
+    def __getitem__(self, type_: str) -> type[Kind]:
+        if type_ not in self._loaded:
+            module, _, name = self._places[type_].partition(":")
+            self._loaded[type_] = getattr(import_module(f"shared.kinds.{module}"), name)
+        return self._loaded[type_]
+
+    def __contains__(self, type_: object) -> bool:
+        return type_ in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+KINDS = KindTable(
+    {
+        "bridge": "web3.bridge:Bridge",
+        "defi_protocol": "web3.defi_protocol:DefiProtocol",
+        "dns": "dns:Dns",
+        "gas_price": "web3.gas_price:GasPrice",
+        "grpc": "grpc:Grpc",
+        "heartbeat": "heartbeat:Heartbeat",
+        "http": "http:Http",
+        "icmp": "icmp:Icmp",
+        "imap": "imap:Imap",
+        "liquidation": "web3.liquidation:Liquidation",
+        "mysql": "mysql:Mysql",
+        "opentelemetry": "opentelemetry:OpenTelemetry",
+        "pop3": "pop3:Pop3",
+        "postgres": "postgres:Postgres",
+        "prometheus": "prometheus:Prometheus",
+        "redis": "redis:Redis",
+        "smtp": "smtp:Smtp",
+        "subgraph": "web3.subgraph:Subgraph",
+        "tcp": "tcp:Tcp",
+        "tls": "tls:Tls",
+        "web3_contract_event": "web3.contract_event:ContractEvent",
+        "websocket": "websocket:WebSocket",
+        "whale_wallet": "web3.whale_wallet:WhaleWallet",
+    }
 )
-
-KINDS: dict[str, type[Kind]] = {
-    "bridge": Bridge,
-    "defi_protocol": DefiProtocol,
-    "dns": Dns,
-    "gas_price": GasPrice,
-    "grpc": Grpc,
-    "heartbeat": Heartbeat,
-    "http": Http,
-    "icmp": Icmp,
-    "imap": Imap,
-    "liquidation": Liquidation,
-    "mysql": Mysql,
-    "opentelemetry": OpenTelemetry,
-    "pop3": Pop3,
-    "postgres": Postgres,
-    "prometheus": Prometheus,
-    "redis": Redis,
-    "smtp": Smtp,
-    "subgraph": Subgraph,
-    "tcp": Tcp,
-    "tls": Tls,
-    "web3_contract_event": ContractEvent,
-    "websocket": WebSocket,
-    "whale_wallet": WhaleWallet,
-}
 
 # The umbrella type: ``config.subType`` selects one of these.
 UMBRELLA = "web3"
@@ -105,12 +138,22 @@ OF_CHAINS = (UMBRELLA, *WEB3)
 # The types that callers may use.
 TYPES = (*KINDS, UMBRELLA)
 
-# Types without probes: their data is sent to the collectors.
-RECEIVING: dict[str, type[Kind]] = {
-    "heartbeat": Heartbeat,
-    "opentelemetry": OpenTelemetry,
-    "prometheus": Prometheus,
-}
+
+class ReceiverType(StrEnum):
+    """A type without probes: its data is sent to the collectors."""
+
+    HEARTBEAT = "heartbeat"
+    OPENTELEMETRY = "opentelemetry"
+    PROMETHEUS = "prometheus"
+
+
+RECEIVING = KindTable(
+    {
+        ReceiverType.HEARTBEAT: "heartbeat:Heartbeat",
+        ReceiverType.OPENTELEMETRY: "opentelemetry:OpenTelemetry",
+        ReceiverType.PROMETHEUS: "prometheus:Prometheus",
+    }
+)
 
 
 def effective(type_: str, config: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ import logging
 import structlog
 
 from tests.bench import (
+    added,
     api,
     api_latency,
     apply,
@@ -36,6 +37,7 @@ def main() -> None:
         engine,
         curl,
         icmp,
+        added,
         probe,
         writer,
         rules,

@@ -122,7 +122,7 @@ def _beside_stalled(config: bytes) -> Iterator[Figure]:
 def _size(http: bytes) -> Iterator[Figure]:
     """Resident memory without monitors and with 10,000, and how soon a killed probe is back at work."""
     idle, _ = uvloop.run(resident([], SETTLE_S))
-    yield Figure("probe, memory without monitors", idle, "MB", at_most=65)
+    yield Figure("probe, memory without monitors", idle, "MB", at_most=60)
     plan = orders("http", http, range(1, 10_001), interval_ms=60_000)
     megabytes, back_s = uvloop.run(resident(plan, SETTLE_S + WATCHED_S))
     yield Figure("probe, memory with 10,000 monitors", megabytes, "MB", at_most=80)

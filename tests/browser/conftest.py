@@ -1,4 +1,8 @@
-"""A real Chromium, one for the run, and in it a fresh visitor for each visit of a test."""
+"""A real Chromium with its driver, one for the run, and in it a fresh visitor for each visit of a test.
+
+A driver takes half a second of CPU time to start, and belongs to the event loop that started it. So these
+tests and all that they ask for run in the loop of the session.
+"""
 
 import shutil
 import subprocess
@@ -9,12 +13,18 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
+from collector.bootstrap import FirstStart
+from collector.platform.seal import Keyring
+from collector.platform.storage.db import Db
+from tests.browser.session import in_session_loop
 from tests.browser.visits import Visitors
-from tests.http.fixtures import api, keyring, made
+from tests.http.client import Api
+from tests.http.fixtures import first_start, keyring, serving
 
-__all__ = ["api", "keyring", "made"]
+__all__ = ["keyring"]
 
 FLAGS: Final = (
     "--headless",
@@ -64,13 +74,31 @@ def _port(process: "subprocess.Popen[bytes]", path: Path) -> int:
         time.sleep(0.02)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium_url: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         yield await playwright.chromium.connect_over_cdp(chromium_url)
 
 
-@pytest.fixture
+@in_session_loop
+async def db(database_url: str) -> AsyncIterator[Db]:
+    opened = await Db.open(database_url, size=4, name="test")
+    yield opened
+    await opened.close()
+
+
+@in_session_loop
+async def made(db: Db) -> FirstStart:
+    return await first_start(db)
+
+
+@in_session_loop
+async def api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
+    async with serving(db, keyring, made) as served:
+        yield served
+
+
+@in_session_loop
 async def visitors(browser: Browser) -> AsyncIterator[Visitors]:
     """Who opens pages as people do; all that they had open is closed in the end."""
     async with AsyncExitStack() as stack:

@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext, expect
 
 from collector.events import stream
 from collector.pages import PAGES
+from tests.browser.session import in_session_loop
 from tests.browser.visits import Visit, Visitors
 from tests.console.client import PASSWORD, Console, served, visiting
 from tests.http.client import Api
@@ -23,7 +24,7 @@ PATHS: Final = [
 ]
 
 
-@pytest.fixture
+@in_session_loop
 async def console(api: Api) -> AsyncIterator[Console]:
     async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser

@@ -7,6 +7,7 @@ from typing import Final, Literal
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.session import in_session_loop
 from tests.browser.visits import Visit, Visitors
 from tests.console.client import PASSWORD, Console, served, visiting
 from tests.http.client import Api
@@ -16,7 +17,7 @@ PUBLIC_URL: Final = "http://tocsin.example.com"
 PHONE, DESKTOP = (390, 844), (1280, 860)
 
 
-@pytest.fixture
+@in_session_loop
 async def console(api: Api) -> AsyncIterator[Console]:
     async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser

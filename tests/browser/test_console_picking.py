@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import expect
 
 from shared.clock import utc_now
+from tests.browser.session import in_session_loop
 from tests.browser.test_console_alerting import DESKTOP, PHONE, fine, sign_in
 from tests.browser.visits import Visitors
 from tests.console.client import Console, served, visiting
@@ -18,7 +19,7 @@ PUBLIC_URL: Final = "http://tocsin.example.com"
 FIND: Final = "Search monitors"
 
 
-@pytest.fixture
+@in_session_loop
 async def console(api: Api) -> AsyncIterator[Console]:
     """A team with an old monitor, and more newer ones than a form shows."""
     async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:

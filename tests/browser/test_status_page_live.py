@@ -15,6 +15,7 @@ from collector.status_pages.cli import put
 from collector.status_pages.service import view as status_pages_view
 from collector.status_pages.web import copy
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
+from tests.browser.session import in_session_loop
 from tests.browser.status_world import calm, measured, outage, planned
 from tests.browser.visits import Visit, Visitors
 from tests.http.client import Api
@@ -30,7 +31,7 @@ def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "DRAWN_S", 0.0)
 
 
-@pytest.fixture
+@in_session_loop
 async def context(visitors: Visitors) -> BrowserContext:
     """Somebody whose clock goes as the test says."""
     context = await visitors.context()
@@ -194,7 +195,7 @@ async def test_it_weighs_little(api: Api, visitors: Visitors) -> None:
     assert 5_000 < weight < MOST_BYTES
 
 
-@pytest.fixture
+@in_session_loop
 async def elsewhere(tmp_path: Path) -> AsyncIterator[str]:
     """Another web host, which serves files from a folder."""
     app = web.Application()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from collector.platform.mailer import Mailer
+from tests.browser.session import in_session_loop
 from tests.browser.visits import Visit, Visitors
 from tests.http.client import Api
 from tests.http.fixtures import PUBLIC_URL
@@ -17,7 +18,7 @@ NASTY = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 NAMES = ["API", NASTY, "خدمة الدفع", "A very long name of a system " * 6]
 
 
-@pytest.fixture
+@in_session_loop
 async def box(api: Api) -> AsyncIterator[Mailbox]:
     async with mailbox() as opened:
         api.context.transport.mailer = Mailer(opened.url(), SENDER)

@@ -8,6 +8,7 @@ from playwright.async_api import expect
 
 from collector.overview.service import wall_links
 from collector.platform.access import Actor
+from tests.browser.session import in_session_loop
 from tests.browser.visits import Visitors
 from tests.console.client import Console, served, visiting
 from tests.http.client import Api
@@ -16,7 +17,7 @@ PUBLIC_URL: Final = "http://tocsin.example.com"
 TCP: Final[dict[str, Any]] = {"type": "tcp", "config": {"host": "192.0.2.1", "port": 443}}
 
 
-@pytest.fixture
+@in_session_loop
 async def console(api: Api) -> AsyncIterator[Console]:
     async with served(api, public_url=PUBLIC_URL) as url, visiting(url, api) as browser:
         yield browser

@@ -26,11 +26,15 @@ from tests.ports import free_port
 
 @dataclass(slots=True)
 class Part:
-    """One ``tocsin collector`` or ``tocsin probe``, with its directory and its TOCSIN_ variables."""
+    """One ``tocsin collector`` or ``tocsin probe``, with its directory and its TOCSIN_ variables.
+
+    *executed*: it is never forked from a process that has loaded its code.
+    """
 
     role: str
     home: Path
     settings: dict[str, str]
+    executed: bool = False
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -41,7 +45,7 @@ class Part:
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "shared.command", self.role],
+                [sys.executable, *(["-P"] if self.executed else []), "-m", "shared.command", self.role],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -75,7 +79,10 @@ class Part:
 
 @dataclass(slots=True)
 class Fleet:
-    """*collectors* and *probes* as they were started; calls go to one of the collectors."""
+    """*collectors* and *probes* as they were started; calls go to one of the collectors.
+
+    *executed*: of the collectors that are started; see `Part`.
+    """
 
     database_url: str
     directory: Path
@@ -84,6 +91,7 @@ class Fleet:
     key: str = field(default_factory=new_key)
     collectors: list[Part] = field(default_factory=list)
     probes: list[Part] = field(default_factory=list)
+    executed: bool = False
 
     async def collector(self, **settings: str) -> Part:
         """Start one more, and wait until it is ready."""
@@ -98,6 +106,7 @@ class Fleet:
                 "GRPC_LISTEN": f"127.0.0.1:{free_port()}",
                 **settings,
             },
+            self.executed,
         )
         self.collectors.append(made)
         made.start()

@@ -124,7 +124,7 @@ def _is(process: psutil.Process, name: str) -> bool:
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        command = process.cmdline()
+        command = [word for word in process.cmdline() if word]  # of one that was forked, empty ones follow
     except psutil.NoSuchProcess:
         return False
     if name == "postgres":

@@ -36,14 +36,16 @@ def keyring() -> Keyring:
     return Keyring.parse(new_key())
 
 
-async def _first(db: Db) -> FirstStart:
+async def first_start(db: Db) -> FirstStart:
+    """Make the first team and its admin."""
     first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
     assert first is not None
     return first
 
 
 @asynccontextmanager
-async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
+async def serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
+    """Run a server over *db*, for the block; yield the client of its first admin."""
     clock, transport = Clock(), Transport(allow_private=True)
     pushes = Pushes(db, clock=GivenClock(clock, clock))
     heartbeats = PingReceiver(db, pushes, clock=GivenClock(clock))
@@ -74,12 +76,12 @@ async def _serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[
 @pytest.fixture
 async def made(db: Db) -> FirstStart:
     """What the first start makes."""
-    return await _first(db)
+    return await first_start(db)
 
 
 @pytest.fixture
 async def api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
-    async with _serving(db, keyring, made) as served:
+    async with serving(db, keyring, made) as served:
         yield served
 
 
@@ -87,7 +89,7 @@ async def api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
 async def module_api(module_database_url: str) -> AsyncIterator[Api]:
     """One server and one database for the cases of a module that ask for `team`."""
     db = await Db.open(module_database_url, size=4, name="test")
-    async with _serving(db, Keyring.parse(new_key()), await _first(db)) as served:
+    async with serving(db, Keyring.parse(new_key()), await first_start(db)) as served:
         yield served
     await db.close()
 

@@ -3,13 +3,22 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
 
+from probe.link.credentials import Credentials
 from shared.wire.convert import Batch, decode, signed, unsigned
 from shared.wire.v1 import probe_pb2, probe_pb2_grpc
 from tests.pki import Deployment
+
+
+@dataclass(slots=True)
+class Holder:
+    """Holds credentials, which a test may replace."""
+
+    current: Credentials
 
 
 class Peer:

@@ -8,6 +8,7 @@ import pytest
 
 from shared.wire.v1 import probe_pb2
 from tests.bench.collector import Counting, orders
+from tests.bench.probe import resident as resident_alone
 from tests.ports import free_port
 from tests.probe.test_soak import start
 
@@ -15,6 +16,9 @@ MONITORS = 10_000
 # With the tests' packages, some of which the log loads: 5 MB. docs/performance.md has the figures.
 MOST_MB = 90
 MOST_BYTES_EACH = 2_500
+# Without the tests' packages: 56.5 MB, and 59.5 when all types of checks were loaded.
+MOST_IDLE_MB = 60
+IDLE_S = 3.0
 
 
 def plan_of(monitors: int, port: int) -> list[probe_pb2.Assignment]:
@@ -55,3 +59,9 @@ async def test_ten_thousand_monitors_fit_into_little_memory(tmp_path: Path) -> N
     many = await resident(tmp_path / "many", MONITORS, at_work=MONITORS // 20)
     assert many <= MOST_MB * 1_000_000
     assert many - few <= MONITORS * MOST_BYTES_EACH
+
+
+@pytest.mark.slow
+async def test_a_probe_without_monitors_takes_little_memory() -> None:
+    megabytes, _ = await resident_alone([], IDLE_S)
+    assert megabytes <= MOST_IDLE_MB

@@ -1,29 +1,27 @@
 """A probe that is out, revoked or deleted connects seldom, logs what to do, and stops on request."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import grpc
 import pytest
 import structlog
 
-from probe.link.credentials import Credentials
 from probe.link.session import Session
-from tests.probe.peer import Peer
+from tests.probe.peer import Holder, Peer
 from tests.probe.test_session import ME, Probe, once
 
 pytestmark = pytest.mark.races
 
 
-def renewing(directory: Path, credentials: Callable[[], Credentials], collector: str) -> Probe:
+def renewing(directory: Path, holder: Holder, collector: str) -> Probe:
     """A probe whose certificate becomes another one."""
-    made = Probe(directory, credentials(), collector)
+    made = Probe(directory, holder.current, collector)
     made.task.cancel()  # before its first step
     made.session = Session(
         ME,
         [collector],
-        credentials,
+        holder,
         spool=made.spool,
         batcher=made.batcher,
         plan=made.plan,
@@ -73,12 +71,12 @@ async def test_with_a_new_certificate_it_calls_without_waiting_any_longer(
     peer = Peer()
     peer.refusal = (grpc.StatusCode.UNAUTHENTICATED, "this certificate expired at noon")
     await peer.start()
-    shown = [peer.deployment.probe()]
-    probe = renewing(tmp_path, lambda: shown[0], f"127.0.0.1:{peer.port}")
+    holder = Holder(peer.deployment.probe())
+    probe = renewing(tmp_path, holder, f"127.0.0.1:{peer.port}")
     await peer.until_hellos(1)
 
     peer.refusal = None
-    shown[0] = peer.deployment.probe()
+    holder.current = peer.deployment.probe()
     probe.tell(1)
 
     await peer.until(lambda: once(peer, 1))

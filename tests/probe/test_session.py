@@ -28,7 +28,7 @@ from shared.results import Outcome, Run, Status
 from shared.schedule import plan_hash
 from shared.wire.convert import signed
 from shared.wire.v1 import probe_pb2
-from tests.probe.peer import Peer
+from tests.probe.peer import Holder, Peer
 
 pytestmark = pytest.mark.races
 
@@ -63,7 +63,7 @@ class Probe:
         self.session = Session(
             ME,
             collectors,
-            lambda: mine,
+            Holder(mine),
             spool=self.spool,
             batcher=self.batcher,
             plan=self.plan,

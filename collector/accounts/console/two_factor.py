@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Final, Protocol
 from uuid import UUID
 
-import segno
 from aiohttp import web
 from markupsafe import Markup
 
@@ -102,6 +101,8 @@ async def _shown(request: web.Request, *, fault: str = "", codes: list[str] | No
 
 def _qr(text: str) -> Markup:
     """Return a QR code as an inline drawing; a light ground in dark pages too, since cameras need it."""
+    import segno  # noqa: PLC0415 - for a page that a user opens once
+
     drawing = segno.make(text, error="m", micro=False).svg_inline(
         scale=5, border=3, dark="#000", light="#fff", svgclass="qr", lineclass=None, omitsize=False
     )

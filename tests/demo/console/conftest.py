@@ -1,5 +1,5 @@
 """The server that these tests ask."""
 
-from tests.console.fixtures import api, console, keyring, made
+from tests.http.fixtures import module_api
 
-__all__ = ["api", "console", "keyring", "made"]
+__all__ = ["module_api"]

@@ -1,11 +1,14 @@
 """The demonstration: what it fills a team with, and that the console and the public pages show it."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
+import pytest_asyncio
 
 from collector.bootstrap import bootstrap
 from collector.demo.core import fleet
@@ -26,7 +29,7 @@ from tests.console.fixtures import PUBLIC_URL
 from tests.http.client import Api
 
 # A day's worth of results and rollups is written: on a machine under load that takes minutes.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.shares_setup, pytest.mark.timeout(900)]
 
 STATES: Final = """
     SELECT name, type, group_name, down, degraded_told, paused_at IS NOT NULL AS paused,
@@ -84,11 +87,26 @@ WRONG: Final = {
 }
 
 
-async def filled(api: Api, keyring: Keyring) -> DemoTeam:
-    admin = Actor(api.team_id, ids.show("usr", api.user_id), "Admin")
-    context = api.context
-    where = DemoTarget(context.db, keyring, context.signals, api.team_id, admin, "http://127.0.0.1:8080")
-    return await fill(where, utc_now())
+@dataclass(frozen=True, slots=True)
+class FilledWorld:
+    """A server whose first team was filled. *states*: those of its monitors right after that."""
+
+    api: Api
+    team: DemoTeam
+    states: list[dict[str, Any]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def world(module_api: Api) -> FilledWorld:
+    """Filled once for all tests of the module: it takes the longest."""
+    context = module_api.context
+    made = await filled(context.db, context.keyring, context.signals, module_api.team_id, module_api.user_id)
+    return FilledWorld(module_api, made, await rows(context.db, STATES))
+
+
+async def filled(db: Db, keyring: Keyring, signals: Signals, team_id: int, user_id: UUID) -> DemoTeam:
+    admin = Actor(team_id, ids.show("usr", user_id), "Admin")
+    return await fill(DemoTarget(db, keyring, signals, team_id, admin, "http://127.0.0.1:8080"), utc_now())
 
 
 async def rows(db: Db, sql: str) -> list[dict[str, Any]]:
@@ -108,8 +126,8 @@ async def counts(db: Db) -> dict[str, dict[str, int]]:
     return {name: {row["status"]: row["count"] for row in of_one} for name, of_one in found.items()}
 
 
-async def test_the_world_is_filled_consistent_and_shown(api: Api, keyring: Keyring) -> None:
-    made = await filled(api, keyring)
+async def test_the_world_is_filled_consistent_and_shown(world: FilledWorld) -> None:
+    api, made = world.api, world.team
     db = api.context.db
 
     found = await counts(db)
@@ -160,8 +178,8 @@ async def more_paths(api: Api) -> AsyncIterator[str]:
             yield f"{start}/{one['id']}"
 
 
-async def test_it_is_the_same_each_time(database_url: str, empty_database_url: str) -> None:
-    assert await states_of_new(database_url) == await states_of_new(empty_database_url)
+async def test_it_is_the_same_each_time(world: FilledWorld, empty_database_url: str) -> None:
+    assert world.states == await states_of_new(empty_database_url)
 
 
 async def states_of_new(url: str) -> list[dict[str, Any]]:
@@ -171,11 +189,7 @@ async def states_of_new(url: str) -> list[dict[str, Any]]:
     try:
         first = await bootstrap(db, plan="pro", admin_email="admin@example.com", token=None, now=utc_now())
         assert first is not None
-        admin = Actor(first.team_id, ids.show("usr", first.user_id), "Admin")
-        keyring = Keyring.parse(new_key())
-        await fill(
-            DemoTarget(db, keyring, Signals(db), first.team_id, admin, "http://127.0.0.1:8080"), utc_now()
-        )
+        await filled(db, Keyring.parse(new_key()), Signals(db), first.team_id, first.user_id)
         return await rows(db, STATES)
     finally:
         await db.close()

@@ -45,6 +45,17 @@ def called() -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield method, path, operation
 
 
+async def test_while_it_is_built_for_the_first_who_asks_others_are_answered(api: Api) -> None:
+    others = 0
+    building = asyncio.create_task(get(api))
+    while not building.done():
+        assert (await api.get("/healthz")).status == 200
+        others += 1
+
+    assert (await building).status == 200
+    assert others > 5
+
+
 async def test_every_operation_has_a_title_and_a_curl_command_on_a_page_of_bounded_size(api: Api) -> None:
     index = await get(api)
     pages = [await get(api, path) for path in sorted(subjects(index))]

@@ -22,7 +22,7 @@ from shared.clock import boot_us
 from shared.loop import Bell
 from shared.results import Outcome, Run, Status
 from shared.wire.v1 import probe_pb2
-from tests.probe.peer import Peer
+from tests.probe.peer import Holder, Peer
 from tests.probe.test_session import ASSIGNED, ME
 from tests.probe.web3.chain import Chain
 from tests.probe.web3.zoo import Zoo
@@ -51,7 +51,7 @@ class Rig:
         self.session = Session(
             ME,
             [f"127.0.0.1:{peer.port}"],
-            lambda: mine,
+            Holder(mine),
             spool=self.spool,
             batcher=self.batcher,
             plan=plan,
