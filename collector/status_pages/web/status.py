@@ -1,12 +1,13 @@
 """Renders the public pages of a status page, which load only their own stylesheets and script."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
+from uuid import UUID
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,6 +20,7 @@ from collector.status_pages.core.style import cleaned
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
 from collector.status_pages.service.view import PageView
+from collector.status_pages.storage.incidents import PageIncident
 from collector.status_pages.web import chart
 from collector.status_pages.web.addresses import PageAddresses
 from collector.status_pages.web.chart import ChartDrawing
@@ -33,6 +35,8 @@ from shared.clock import iso
 _RECENT: Final = timedelta(days=14)
 _FOLDED_FROM: Final = 30
 _MOST_SPOKEN: Final = 5
+# A page of a thousand components and a hundred incidents is rendered while others wait.
+_MOST_NAMED: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +167,13 @@ def _groups(view: PageView, words: Words) -> list[ShownGroup]:
     for seen in view.components:
         by_name.setdefault(seen.row.group_name, []).append(seen)
     many = len(view.components) > _FOLDED_FROM
+    titles = _titles(view)
     return [
         ShownGroup(
             name=name,
             folds=many and bool(name),
             status=_together(group),
-            components=[_component(view, seen, words) for seen in group],
+            components=[_component(view, seen, titles, words) for seen in group],
         )
         for name, group in by_name.items()
     ]
@@ -180,11 +185,13 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
     return overall(seen.shown.status for seen in group)
 
 
-def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownComponent:
+def _component(
+    view: PageView, seen: ComponentDetails, titles: Mapping[UUID, Mapping[date, Sequence[str]]], words: Words
+) -> ShownComponent:
     monitor = seen.row.monitor_id
     daily = view.daily_of(seen)
     hours = view.hours.get(monitor, ()) if monitor else ()
-    drawn = bars([(day.at, day.uptime) for day in daily.days], _titles(view, seen)) if daily else []
+    drawn = bars([(day.at, day.uptime) for day in daily.days], titles.get(seen.row.id)) if daily else []
     return ShownComponent(
         name=seen.row.name,
         description=seen.row.description,
@@ -198,20 +205,26 @@ def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownCom
     )
 
 
-def _titles(view: PageView, seen: ComponentDetails) -> dict[date, list[str]]:
-    """The titles of the incidents that affect the component, by their days in UTC, oldest first."""
-    oldest = view.at - timedelta(days=DAYS)
-    titles: dict[date, list[str]] = {}
+def _titles(view: PageView) -> dict[UUID, dict[date, list[str]]]:
+    """The titles of the incidents that affect each component with bars, by day in UTC, oldest first."""
+    everything = [seen.row.id for seen in view.components if view.daily_of(seen)]
+    titles: dict[UUID, dict[date, list[str]]] = {id_: {} for id_ in everything}
     for details in reversed(view.incidents):
         row = details.row
-        end = min(row.resolved_at or view.at, view.at)
-        if (row.components and seen.row.id not in row.components) or end < oldest:
-            continue
-        day = max(row.scheduled_start or row.published_at, oldest).astimezone(UTC).date()
-        while day <= end.astimezone(UTC).date():
-            titles.setdefault(day, []).append(row.title)
-            day += timedelta(days=1)
+        days = _days(view, row)
+        for id_ in row.components or everything:
+            for day in days if id_ in titles else ():
+                titles[id_].setdefault(day, []).append(row.title)
     return titles
+
+
+def _days(view: PageView, row: PageIncident) -> list[date]:
+    """The first days of the incident in UTC, of those that the page shows."""
+    since = max(row.scheduled_start or row.published_at, view.at - timedelta(days=DAYS))
+    until = min(row.resolved_at or view.at, view.at)
+    first = since.astimezone(UTC).date()
+    count = min((until.astimezone(UTC).date() - first).days + 1, _MOST_NAMED)
+    return [first + timedelta(days=n) for n in range(count)]
 
 
 def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
