@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from collector import event_payloads as payloads
-from collector import event_payloads_web3 as payloads_web3
+from collector.events.core import payloads
 from collector.events.core.kinds import CHANGES, INCIDENTS, EventKind
 from collector.http.openapi.models import Named, Schema, answer
 from collector.http.openapi.parts import Operation, one_of, query, text
+from collector.incidents.core.payloads import IncidentEvent
+from collector.status_pages.core.payloads import PageIncidentEvent
+from collector.web3.core import payloads as payloads_web3
 
 TAG = "Events"
 PAYLOADS: Final[Mapping[EventKind, type]] = {
@@ -19,7 +21,7 @@ PAYLOADS: Final[Mapping[EventKind, type]] = {
     EventKind.MONITOR_FLAPPING: payloads.MonitorFlappingEvent,
     EventKind.MONITOR_UNMEASURED: payloads.MonitorUnmeasuredEvent,
     EventKind.MONITOR_MEASURED: payloads.MonitorMeasuredEvent,
-    **dict.fromkeys(sorted(INCIDENTS), payloads.IncidentEvent),
+    **dict.fromkeys(sorted(INCIDENTS), IncidentEvent),
     EventKind.ALERT_FIRED: payloads.AlertEvent,
     EventKind.ALERT_RECOVERED: payloads.AlertEvent,
     EventKind.ALERT_ESCALATED: payloads.AlertEvent,
@@ -30,13 +32,15 @@ PAYLOADS: Final[Mapping[EventKind, type]] = {
     EventKind.CHANNEL_RECOVERED: payloads.ChannelEvent,
     EventKind.MAINTENANCE_STARTED: payloads.MaintenanceEvent,
     EventKind.MAINTENANCE_ENDED: payloads.MaintenanceEvent,
-    EventKind.PAGE_PUBLISHED: payloads.PageIncidentEvent,
-    EventKind.PAGE_UPDATED: payloads.PageIncidentEvent,
+    EventKind.PAGE_PUBLISHED: PageIncidentEvent,
+    EventKind.PAGE_UPDATED: PageIncidentEvent,
     EventKind.WEB3_GAS: payloads_web3.GasEvent,
     EventKind.WEB3_ALERT: payloads_web3.ChainAlertEvent,
     EventKind.WEB3_EVENT: payloads_web3.ChainLogEvent,
     EventKind.TEST: payloads.TestEvent,
 }
+
+_ENVELOPE: Final = answer(payloads.EventEnvelope, "EventEnvelope")
 
 
 def _named(cls: type) -> Named:
@@ -45,12 +49,12 @@ def _named(cls: type) -> Named:
 
 
 def _with_kind(plain: Named, kinds: list[str]) -> Schema:
-    made = plain.make()
+    made, envelope = plain.make(), _ENVELOPE.make()
     kind = {"type": "string", "enum": kinds, "examples": kinds[:1], "description": "Kind of the event."}
     return {
         **made,
-        "properties": {"event": kind, **made["properties"]},
-        "required": ["event", *made["required"]],
+        "properties": {**made["properties"], "event": kind, **envelope["properties"]},
+        "required": [*made["required"], *envelope["required"]],
     }
 
 

@@ -140,7 +140,7 @@ def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first:
     url, token = settings.public_url.rstrip("/"), settings.data_dir / TOKEN_FILE
     lines = ["", f"Tocsin is ready: {url}"]
     if way is not None:
-        lines.append(_said_of(way, to_people=out.isatty()))
+        lines.append(_announced(way, to_people=out.isatty()))
     if token.exists():
         lines.append(f"The admin token is in {shlex.quote(str(token))}")
     out.write("\n".join([*lines, ""]))
@@ -148,7 +148,7 @@ def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first:
     out.flush()
 
 
-def _said_of(way: WayIn, *, to_people: bool) -> str:
+def _announced(way: WayIn, *, to_people: bool) -> str:
     if way.link is None:
         return "Nobody has set up the console yet: tocsin user setup-link prints a link to do so"
     if to_people:

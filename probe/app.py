@@ -175,7 +175,7 @@ def checks_of(
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
         if ran.outcome.status is not Status.UP or egress.blind:
-            ran = await egress.judge(ran)
+            ran = await egress.downgrade_if_blind(ran)
         if board.most:
             board.note(assigned, ran.outcome, ran.duration_us)
         return ran if ran.outcome.ends is None else ends.with_news(assigned, ran)

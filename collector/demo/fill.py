@@ -18,6 +18,7 @@ from collector.demo.storage import AssignedCheck
 from collector.demo.story import Story
 from collector.demo.team import DemoTarget, DemoTeam
 from collector.history.storage import partitions
+from shared.kinds import ReceiverType
 
 log = structlog.get_logger()
 
@@ -43,7 +44,12 @@ async def fill(where: DemoTarget, now: datetime) -> DemoTeam:
     checks = await _checks(where)
     story = Story(made, simulation, times, checks, random)
     await story.play(planned, now)
-    jobs = [check for monitor in planned if monitor.type == "heartbeat" for check in checks[monitor.name]]
+    jobs = [
+        check
+        for monitor in planned
+        if monitor.type == ReceiverType.HEARTBEAT
+        for check in checks[monitor.name]
+    ]
     await heartbeats.ping(db, where.team_id, filter(story.is_well, jobs), simulation)
     await deliveries.deliver(db, where.team_id, random)
     known = {name: of_one for name, of_one in checks.items() if name not in fleet.NEW}

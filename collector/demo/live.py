@@ -15,6 +15,7 @@ from collector.demo.storage import AssignedCheck
 from collector.platform.storage import leases
 from collector.platform.storage.db import Db
 from shared.clock import EPOCH, UtcClock
+from shared.kinds import ReceiverType
 
 _LEASE: Final = "demonstration"
 _LEASE_FOR: Final = timedelta(seconds=15)
@@ -93,20 +94,20 @@ class LiveWorld:
         jobs = [
             check
             for check in mine
-            if check.type == "heartbeat" and not check.failing and self._due(check, now)
+            if check.type == ReceiverType.HEARTBEAT and not check.failing and self._due(check, now)
         ]
         await heartbeats.ping(
             self._db, self._team_id, (check for check in jobs if self._due(check, now)), self._simulation
         )
 
     def _pushes(self, check: AssignedCheck) -> bool:
-        return check.type in fleet.RECEIVED - {"heartbeat"}
+        return check.type in fleet.RECEIVED - {ReceiverType.HEARTBEAT}
 
     def _due(self, check: AssignedCheck, now: datetime) -> bool:
         """Whether the interval of the check has come round since the last report."""
         interval = self._planned[check.name].interval_s
         phase = check.monitor * 7_919 + check.location * 101
-        since = self._read_at - _READ_EVERY if check.type == "heartbeat" else self._reported_at
+        since = self._read_at - _READ_EVERY if check.type == ReceiverType.HEARTBEAT else self._reported_at
         return (now.timestamp() + phase) // interval > (since.timestamp() + phase) // interval
 
     async def _report(self, now: datetime) -> None:

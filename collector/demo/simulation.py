@@ -23,6 +23,7 @@ from collector.platform.clock import Clock
 from collector.platform.storage.db import Db
 from collector.status_pages.jobs.pages import StatusPages
 from collector.web3.jobs import Web3
+from shared.kinds import ReceiverType
 from shared.results import Status
 
 Turn = Callable[[], Awaitable[bool]]
@@ -95,7 +96,7 @@ class Simulation:
         for one in reports:
             if one.check.probe_id is None:
                 status = Status.DOWN if one.error else Status.UP
-                samples = None if one.check.type == "heartbeat" else 40 + one.check.monitor % 200
+                samples = None if one.check.type == ReceiverType.HEARTBEAT else 40 + one.check.monitor % 200
                 pushed.append(
                     Pushed(one.check.monitor, status, one.at, one.ms, error=one.error, samples=samples)
                 )

@@ -1,9 +1,9 @@
 """Builds the events that announce a decision or an action on a monitor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Final
 from uuid import UUID
 
 from collector.evaluation.core.decision import Announcement
@@ -11,22 +11,32 @@ from collector.evaluation.storage.locked_monitors import LatestIncident, LockedM
 from collector.evaluation.storage.states import Located
 from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import (
+    EventLocation,
+    EventMonitor,
+    MonitorChangeEvent,
+    MonitorDownEvent,
+    MonitorUpEvent,
+    ShownStatus,
+)
 from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
 from collector.events.storage.timeline import NewTimelineEntry
-from collector.incidents.service.incidents import shown_in_events
+from collector.incidents.core.payloads import EventNote, IncidentEvent
+from collector.incidents.service.incidents import shown
 from collector.incidents.storage import reads
-from collector.incidents.storage.incidents import SYSTEM
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.access import Actor
+from collector.platform.answers import Person
 from collector.platform.monitor import status
+from collector.platform.people import SERVICE, person
 from collector.platform.storage.db import Tx
 from collector.web3.core import events as of_chains
 from collector.web3.core.web3 import ChainAlert
 from collector.web3.storage.news import CheckedChain, UnannouncedLog
 from shared import ids
 
-_DELETED = "deleted"
+_DELETED: Final = "deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +47,10 @@ class SystemAction:
     incident_id: UUID
     kind: EventKind
     stream_id: UUID
-    about: Mapping[str, Any]
+    about: EventMonitor
 
 
-def about(locked: LockedMonitor, *, down: bool) -> dict[str, Any]:
+def about(locked: LockedMonitor, *, down: bool) -> EventMonitor:
     """Return a monitor as events show it."""
     return payloads.monitor_part(
         id_=locked.id,
@@ -64,6 +74,7 @@ def event(
     """Build monitor.down or monitor.up of this incident; *until* is where its downtime ends."""
     going_down = announcement is Announcement.DOWN
     monitor = about(locked, down=going_down)
+    payload: MonitorDownEvent | MonitorUpEvent
     if going_down:
         payload = payloads.down(
             monitor,
@@ -82,17 +93,23 @@ def event(
             downtime_s=incident.downtime_s(until),
             now=now,
         )
-    return Event(locked.team_id, locked.id, payload["event"], payload, incident.id)
+    return Event(locked.team_id, locked.id, payload.event, payload, incident.id)
 
 
-def notice(
-    locked: LockedMonitor, kind: EventKind, places: Sequence[Located], *, begins: bool, now: datetime
-) -> Event:
-    """Build monitor.degraded or monitor.flapping."""
-    states = [located(place, bad=place.state.failing) for place in places]
-    monitor = about(locked, down=locked.down)
-    payload = payloads.notice(kind, monitor, states, begins=begins, now=now)
-    return Event(locked.team_id, locked.id, kind, payload)
+def degraded(locked: LockedMonitor, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+    """Build monitor.degraded, which begins or ends."""
+    payload = payloads.degraded(about(locked, down=locked.down), _locations(places), begins=begins, now=now)
+    return Event(locked.team_id, locked.id, payload.event, payload)
+
+
+def flapping(locked: LockedMonitor, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+    """Build monitor.flapping, which begins or ends."""
+    payload = payloads.flapping(about(locked, down=locked.down), _locations(places), begins=begins, now=now)
+    return Event(locked.team_id, locked.id, payload.event, payload)
+
+
+def _locations(places: Sequence[Located]) -> list[EventLocation]:
+    return [located(place, bad=place.state.failing) for place in places]
 
 
 def crossing(
@@ -101,28 +118,28 @@ def crossing(
     """Build the event of a crossed threshold of a chain, or of its end (*over*)."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.crossing(about, chain.sub_type, type_, alert, over=over, now=now)
-    return Event(locked.team_id, locked.id, payload["event"], payload)
+    return Event(locked.team_id, locked.id, payload.event, payload)
 
 
 def chain_log(locked: LockedMonitor, chain: CheckedChain, log: UnannouncedLog, now: datetime) -> Event:
     """Build the event of a log on a chain, or of its retraction by the chain."""
     about = of_chains.monitor_part(locked.id, locked.name, locked.type, chain.chain)
     payload = of_chains.log(about, chain.sub_type, log.data, removed=log.removed, now=now)
-    return Event(locked.team_id, locked.id, payload["event"], payload)
+    return Event(locked.team_id, locked.id, payload.event, payload)
 
 
-def located(place: Located, *, bad: bool) -> dict[str, Any]:
+def located(place: Located, *, bad: bool) -> EventLocation:
     """Return a location as events show it; *bad*: it counts as down in this event."""
     state = place.state
-    return {
-        "location": place.name,
-        "status": "down" if bad else "unknown" if place.last_at is None else "up",
-        "failing": state.failing,
-        "consecutiveFailures": state.fails,
-        "failingSince": state.failed_since if state.failing else None,
-        "lastCheckedAt": place.last_at,
-        "error": place.error or None,
-    }
+    return EventLocation(
+        location=place.name,
+        status="down" if bad else "unknown" if place.last_at is None else "up",
+        failing=state.failing,
+        consecutive_failures=state.fails,
+        failing_since=state.failed_since if state.failing else None,
+        last_checked_at=place.last_at,
+        error=place.error or None,
+    )
 
 
 async def system_actions(tx: Tx, actions: Sequence[SystemAction], now: datetime) -> list[Event]:
@@ -133,13 +150,12 @@ async def system_actions(tx: Tx, actions: Sequence[SystemAction], now: datetime)
             action.team_id,
             action.stream_id,
             action.kind,
-            payloads.incident(
-                action.kind,
-                shown_in_events(incidents[action.team_id, action.incident_id], now),
-                SYSTEM,
+            IncidentEvent(
+                event=action.kind,
+                timestamp=now,
                 monitor=action.about,
-                note=None,
-                now=now,
+                incident=shown(incidents[action.team_id, action.incident_id], now),
+                actor=SERVICE,
             ),
             action.incident_id,
         )
@@ -157,13 +173,13 @@ def by_hand(
 ) -> Event:
     """Build the event of a user's action on an incident: ``created``, ...; *monitor* if it exists."""
     kind = EventKind(f"incident.{action}")
-    payload = payloads.incident(
-        kind,
-        shown_in_events(incident, now),
-        actor.shown,
+    payload = IncidentEvent(
+        event=kind,
+        timestamp=now,
         monitor=of_row(monitor, _standing(monitor)) if monitor else None,
+        incident=shown(incident, now),
+        actor=Person(id=actor.id, name=actor.name),
         note=_note(incident.id, note) if note else None,
-        now=now,
     )
     stream = monitor.id if monitor else incident.id
     return Event(actor.team_id, stream, kind, payload, incident.id)
@@ -180,10 +196,12 @@ def change(kind: EventKind, monitor: Monitor, now: datetime) -> Event:
     Append it as the last action of the transaction: the team's other events wait for its end.
     """
     part = of_row(monitor, _DELETED if kind == EventKind.MONITOR_DELETED else _standing(monitor))
-    return Event(monitor.team_id, monitor.id, kind, payloads.change(kind, part, now))
+    return Event(
+        monitor.team_id, monitor.id, kind, MonitorChangeEvent(event=kind, timestamp=now, monitor=part)
+    )
 
 
-def of_row(monitor: Monitor, shown_as: str) -> dict[str, Any]:
+def of_row(monitor: Monitor, shown_as: ShownStatus) -> EventMonitor:
     """Return a monitor as events show it."""
     return payloads.monitor_part(
         id_=monitor.id,
@@ -194,15 +212,15 @@ def of_row(monitor: Monitor, shown_as: str) -> dict[str, Any]:
     )
 
 
-def _standing(monitor: Monitor) -> str:
+def _standing(monitor: Monitor) -> ShownStatus:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def _note(incident_id: UUID, note: reads.IncidentNote) -> dict[str, Any]:
-    return {
-        "id": ids.show("note", note.id),
-        "incidentId": ids.show("inc", incident_id),
-        "text": note.text,
-        "createdBy": note.created_by,
-        "createdAt": note.created_at,
-    }
+def _note(incident_id: UUID, note: reads.IncidentNote) -> EventNote:
+    return EventNote(
+        id=ids.show("note", note.id),
+        incident_id=ids.show("inc", incident_id),
+        text=note.text,
+        created_by=person(note.created_by) or SERVICE,
+        created_at=note.created_at,
+    )

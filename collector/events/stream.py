@@ -189,7 +189,7 @@ class Following:
         same = {team_id for team_id, head in asked.items() if self._heads.get(team_id) == head}
         for placed in events:
             if placed.team_id in same:
-                self._tell(placed)
+                self._pass_on(placed)
         return _PAGE in Counter(placed.team_id for placed in events).values()
 
     async def close(self) -> None:
@@ -204,7 +204,7 @@ class Following:
     def _everyone(self) -> list[StreamFollower]:
         return [each for of_team in self._listeners.values() for each in of_team]
 
-    def _tell(self, placed: PlacedEvent) -> None:
+    def _pass_on(self, placed: PlacedEvent) -> None:
         self._heads[placed.team_id] = placed.position
         note = self._note(placed)
         for listener in tuple(self._listeners[placed.team_id]):

@@ -13,6 +13,7 @@ from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
 from shared.errors import Invalid, NotFound
+from shared.kinds import ReceiverType
 
 WHAT = "Monitor"
 
@@ -74,7 +75,7 @@ async def expectation(db: Db, monitor: Monitor) -> Expectation | None:
 
 async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultCursor, str]:
     """Return the bodies of pings, for those of a heartbeat's results that have any."""
-    if monitor.type != "heartbeat" or not of:
+    if monitor.type != ReceiverType.HEARTBEAT or not of:
         return {}
     times = [result.ts for result in of]
     async with db.connection() as tx:
@@ -89,6 +90,6 @@ async def bodies(db: Db, monitor: Monitor, of: Sequence[Result]) -> dict[ResultC
 def _heartbeat(monitor: Monitor | None) -> Monitor:
     if monitor is None:
         raise NotFound(f"{WHAT} not found")
-    if monitor.type != "heartbeat":
+    if monitor.type != ReceiverType.HEARTBEAT:
         raise Invalid({"type": f"a monitor of type {monitor.type} takes no pings"})
     return monitor

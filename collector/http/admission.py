@@ -111,7 +111,7 @@ def _refusal(request: web.Request, reason: str, standing: BucketState, *, secure
     headers[response_headers.X_REQUEST_ID] = response_headers.request_id(
         request.headers.get(response_headers.X_REQUEST_ID)
     )
-    ratelimit.tell(headers, standing, now)
+    ratelimit.write_headers(headers, standing, now)
     return answer
 
 

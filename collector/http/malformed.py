@@ -70,7 +70,7 @@ class _CountedResponse(web.Response):
                 self.set_status(429)
                 self.body = over.body
                 self.headers.update(over.headers)
-            ratelimit.tell(self.headers, standing, time.time())
+            ratelimit.write_headers(self.headers, standing, time.time())
             http_requests.answered("", self.status)
         return await super().prepare(request)
 
@@ -95,7 +95,7 @@ def _answer(
         answer = problems.problem(status, "Something went wrong here")
         response = web.Response(body=answer.body, status=status, headers=_marked(answer.headers, app))
         if app is not None:
-            ratelimit.tell(response.headers, ratelimit.look(app, request.remote or ""), time.time())
+            ratelimit.write_headers(response.headers, ratelimit.look(app, request.remote or ""), time.time())
     response.force_close()
     return response
 

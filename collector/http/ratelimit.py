@@ -83,10 +83,10 @@ def mark(request: web.Request, response: web.StreamResponse, address: Callable[[
     if not is_api(request.path):
         return
     standing = request.get(_STANDING) or _would_be(request, response, address)
-    tell(response.headers, standing, time.time())
+    write_headers(response.headers, standing, time.time())
 
 
-def tell(headers: MutableMapping[str, str], standing: BucketState, now: float) -> None:
+def write_headers(headers: MutableMapping[str, str], standing: BucketState, now: float) -> None:
     """Write a bucket's state to *headers*; *now* is in Unix seconds."""
     headers[_LIMIT], headers[_BURST] = _texts(standing.plan)
     headers[_REMAINING] = str(standing.remaining)

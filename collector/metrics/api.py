@@ -18,6 +18,7 @@ from collector.platform import failures
 from collector.platform.bucket import BucketState
 from shared import ids
 from shared.errors import Limited, TocsinError, Unauthorized
+from shared.kinds import ReceiverType
 
 MAX_BODY: Final = 16 << 20
 _FIRST: Final = "prometheus.writerequest"
@@ -31,7 +32,7 @@ _WRITTEN: Final = "X-Prometheus-Remote-Write-{}-Written"
 async def remote_write(request: web.Request) -> web.Response:
     """204 if everything was accepted. Senders retry after 429 and 5xx, and drop what gets a 400."""
     receiver = request.app[RECEIVER]
-    state = await _admitted(request, "prometheus")
+    state = await _admitted(request, ReceiverType.PROMETHEUS)
     second = _is_second(request)
     async with receiver.room(state) as room:
         body = await _body(request, room, packed=False)  # packed with snappy; the receiver unpacks it
@@ -120,7 +121,7 @@ async def otlp(request: web.Request) -> web.Response:
             raise web.HTTPUnsupportedMediaType(reason=f"The body must be {_PROTOBUF} or {_JSON}")
         packed = bodies.is_packed(request)
         receiver = request.app[RECEIVER]
-        state = await _admitted(request, "opentelemetry")
+        state = await _admitted(request, ReceiverType.OPENTELEMETRY)
         async with receiver.room(state) as room:
             written = await receiver.otlp(state, await _body(request, room, packed=packed), json=json)
     except TocsinError as error:

@@ -121,7 +121,7 @@ class Share:
         return False if now < self._refused_until else None
 
     def ask(self, now: float) -> Ask:
-        """Create a request for more; `told` or `alone` must follow before the next one."""
+        """Create a request for more; `granted` or `alone` must follow before the next one."""
         often = now - self._asked_at < _IDLE_S
         self._size = min(self._size * 2, self.plan.most) if often else max(1, self._size // 2)
         self._asked_at = now
@@ -135,7 +135,7 @@ class Share:
             return None
         return self._send(idle, 0)
 
-    def told(self, level: float, granted: int, now: float) -> None:
+    def granted(self, level: float, granted: int, now: float) -> None:
         """Apply the bucket's answer: the tokens granted, and its new level."""
         self._debt -= self._sent.debt if self._sent else 0
         self._sent = None

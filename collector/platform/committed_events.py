@@ -6,14 +6,14 @@ from collector.platform import metrics
 from collector.platform.storage.on_commit import Aftermath
 
 
-def commit_hook(tell: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
-    """A hook for `Db.pass_on`: *tell* wakes the event router, *send* wakes the senders."""
+def commit_hook(wake_router: Callable[[], None], send: Callable[[], None]) -> Callable[[Aftermath], None]:
+    """A hook for `Db.pass_on`: *wake_router* wakes the event router, *send* wakes the senders."""
 
     def pass_on(left: Aftermath) -> None:
         for kind in left.events:
             metrics.events.labels(kind).inc()
         if left.events:
-            tell()
+            wake_router()
         if left.queued:
             send()
 

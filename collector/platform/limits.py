@@ -111,8 +111,8 @@ class Limits:
 
     async def _settle(self, now: float) -> bool:
         async with self._one_at_a_time:
-            told = ((key, share, share.settle(now)) for key, share in list(self._touched.items()))
-            asks = dict(islice(((key, (share, ask)) for key, share, ask in told if ask), _AT_ONCE))
+            settled = ((key, share, share.settle(now)) for key, share in list(self._touched.items()))
+            asks = dict(islice(((key, (share, ask)) for key, share, ask in settled if ask), _AT_ONCE))
             if asks:
                 await self._exchange(asks)
         return len(asks) == _AT_ONCE
@@ -126,7 +126,7 @@ class Limits:
             drawn = {}
         for key, (share, _) in asks.items():
             if (answer := drawn.get(key)) is not None:
-                share.told(answer.level, answer.granted, self._clock())
+                share.granted(answer.level, answer.granted, self._clock())
             else:
                 share.alone(self._clock())
 

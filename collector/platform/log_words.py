@@ -14,8 +14,10 @@ def arguments(args: Any) -> str:
     """``from: 0x..., value: 5``, truncated; empty if *args* is not an object."""
     if not isinstance(args, Mapping):
         return ""
-    said = [f"{one_line(str(name))}: {_value(value)}" for name, value in list(args.items())[:_MOST_ARGUMENTS]]
-    return ", ".join(said)[:_MOST_OF_ALL]
+    parts = [
+        f"{one_line(str(name))}: {_value(value)}" for name, value in list(args.items())[:_MOST_ARGUMENTS]
+    ]
+    return ", ".join(parts)[:_MOST_OF_ALL]
 
 
 def one_line(text: str) -> str:

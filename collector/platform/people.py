@@ -1,9 +1,12 @@
 """People in responses, as rows keep them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from collector.platform.answers import Person
+
+# The service itself, as it acts.
+SERVICE: Final = Person(id=None, name="System")
 
 
 def person(stored: Mapping[str, Any] | None) -> Person | None:

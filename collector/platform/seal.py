@@ -67,9 +67,7 @@ class Keyring:
         kid = sealed[head : head + _KID_BYTES]
         key = self.keys.get(kid)
         if key is None or sealed[:head] != _VERSION:
-            raise Unsealable(
-                f"{place.table}.{place.column} is sealed with key {kid.hex()}, which is not at hand"
-            )
+            raise Unsealable(f"{place.table}.{place.column} is sealed with key {kid.hex()}, which is missing")
         nonce = sealed[head + _KID_BYTES : head + _KID_BYTES + _NONCE_BYTES]
         try:
             return key.decrypt(nonce, sealed[head + _KID_BYTES + _NONCE_BYTES :], place.bound())

@@ -9,7 +9,7 @@ from select import EPOLLET, EPOLLIN, EPOLLOUT, EPOLLRDHUP
 from typing import TYPE_CHECKING, Final, Protocol
 
 from probe.net import faults
-from probe.net.dial import dial, drop, fault
+from probe.net.dial import dial, drop, fault, start
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
 from probe.net.spent import Limit, Spent
@@ -87,11 +87,21 @@ class Connection:
         self._spent.port = self._to.port
         self._net.deadlines.add(self, self._limit.deadline)
         try:
+            self._dial(address)
+        except OSError as error:
+            self._finish(faults.unconnected(error.errno or 0, self.peer))
+
+    def _dial(self, address: str) -> None:
+        spare = self._net.spares.take(address)
+        if spare is None:
             self._sock = dial(address, self._to.port)
             self._fd = self._sock.fileno()
             self._net.watch(self._fd, self)
-        except OSError as error:
-            self._finish(faults.unconnected(error.errno or 0, self.peer))
+        else:
+            start(spare, address, self._to.port)
+            self._sock = spare
+            self._fd = spare.fileno()
+            self._net.resume(self._fd, self)
 
     def adopt(self, address: str, sock: socket.socket) -> None:
         """Continue with *sock*, which is connected to *address* and already watched."""
@@ -231,7 +241,7 @@ class Connection:
 
     def _finish(self, error: Exception | None) -> None:
         self._state = CLOSED
-        self._drop()
+        self._drop(reusable=error is None)
         if self.future.done():
             return
         if error is None:
@@ -239,9 +249,12 @@ class Connection:
         else:
             self.future.set_exception(error)
 
-    def _drop(self) -> None:
+    def _drop(self, *, reusable: bool = False) -> None:
         self._net.deadlines.remove(self)
         if self._fd >= 0:
             self._net.forget(self._fd)
             self._fd = -1
-            drop(self._sock)
+            if reusable and not self._to.tls:
+                self._net.spares.keep(self._sock, self.address)
+            else:
+                drop(self._sock)

@@ -34,7 +34,7 @@ class Deadlines:
     def add(self, item: Expiring, due: float) -> None:
         """Call `expire` of *item* at *due* on `time.monotonic()`."""
         item.due = due
-        tick = _tick(due)
+        tick = int(due / TICK_S) + 1
         bucket = self._buckets.get(tick)
         if bucket is not None:
             bucket.add(item)
@@ -46,7 +46,7 @@ class Deadlines:
 
     def remove(self, item: Expiring) -> None:
         """Remove *item*, which was added and may have expired."""
-        bucket = self._buckets.get(_tick(item.due))
+        bucket = self._buckets.get(int(item.due / TICK_S) + 1)
         if bucket is not None:
             bucket.discard(item)
 
@@ -76,7 +76,3 @@ class Deadlines:
 
 def _due(item: Expiring) -> float:
     return item.due
-
-
-def _tick(due: float) -> int:
-    return int(due / TICK_S) + 1

@@ -16,15 +16,20 @@ _NO_LINGER: Final = struct.pack("ii", 1, 0)
 def dial(address: str, port: int) -> socket.socket:
     """A socket connecting to *address*. Raises OSError if there is no route."""
     sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, _STREAM)
+    start(sock, address, port)
+    return sock
+
+
+def start(sock: socket.socket, address: str, port: int) -> None:
+    """Connect *sock* to *address* without blocking. On failure closes it, and raises OSError."""
     try:
         code = sock.connect_ex((address, port))
     except OSError:
         sock.close()
         raise
-    if code in {0, EINPROGRESS}:
-        return sock
-    sock.close()
-    raise OSError(code, "connect")
+    if code not in {0, EINPROGRESS}:
+        sock.close()
+        raise OSError(code, "connect")
 
 
 def fault(sock: socket.socket, address: str, port: int, events: int) -> int:

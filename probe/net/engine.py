@@ -18,6 +18,7 @@ from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
 from probe.net.icmp.pings import Echoes
 from probe.net.race import Race
+from probe.net.spare import Spares
 from probe.net.spent import Limit, Spent
 from probe.net.tls import certificates
 from probe.net.tls.certificates import Case, Certificate
@@ -59,6 +60,7 @@ class Net:
         self.trust = Trust(ca_file)
         self.echoes = Echoes(self)
         self.questions = Questions(self)
+        self.spares = Spares()
         self.curl: Curl | None = None  # created by the first check that needs it
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
         # With the mark of the check that each serves.
@@ -76,7 +78,7 @@ class Net:
         Raises TargetError for errors of the target, ProbeError for errors of this machine.
         """
         try:
-            addresses = await self.addresses(to, spent, limit)
+            addresses = self.literal(to) if to.literal else await self.addresses(to, spent, limit)
             spent.address, spent.port = addresses[0], to.port
             if to.tls:
                 talk = partial(Connection, self, to, spent, limit, words, reply)
@@ -90,8 +92,11 @@ class Net:
 
     async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> Sequence[str]:
         """The permitted addresses of *to*, in the order to try. Raises TargetError if there are none."""
-        names = self._names
-        return names.literal(to) if to.literal else await names.addresses(to, spent, limit)
+        return self.literal(to) if to.literal else await self._names.addresses(to, spent, limit)
+
+    def literal(self, to: Endpoint) -> Sequence[str]:
+        """The address that *to* is. Raises TargetError if it is not permitted."""
+        return self._names.literal(to)
 
     def nameservers(self) -> Sequence[str]:
         """The name servers that this probe uses, ``192.0.2.1:53``."""
@@ -101,6 +106,7 @@ class Net:
         """Stop everything; waiting callers are cancelled."""
         for watched, _ in list(self._watched.values()):
             watched.close()
+        self.spares.close()
         self._names.close()
         self.deadlines.close()
         self.loop.remove_reader(self._epoll.fileno())
@@ -110,6 +116,10 @@ class Net:
         """Report events of *fd* to *watched*, until `forget`; *shared*: it serves many checks."""
         self._watched[fd] = watched, 0 if shared else self._in_check[0]
         self._epoll.register(fd, events)
+
+    def resume(self, fd: int, watched: Watched) -> None:
+        """Report events of *fd* again, which stayed registered after `forget`."""
+        self._watched[fd] = watched, self._in_check[0]
 
     def rewatch(self, fd: int, watched: Watched) -> None:
         """From now on report to *watched*, first of all the current readiness of *fd*."""

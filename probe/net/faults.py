@@ -42,6 +42,12 @@ def unconnected(code: int, peer: str) -> TargetError | ProbeError:
     return TargetError(f"connect: {_refused(code, peer)}")
 
 
+def of_machine(error: OSError) -> ProbeError:
+    """The error of something that this machine refused, whatever the target is."""
+    code = error.errno or 0
+    return ProbeError(f"probe: {_OURS.get(code) or os.strerror(code).lower()}")
+
+
 def _refused(code: int, peer: str) -> str:
     if code == errno.ECONNREFUSED:
         return f"refused by {peer}"

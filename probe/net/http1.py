@@ -1,5 +1,6 @@
 """Parses an HTTP/1.1 response incrementally, as far as a check needs it, within bounds."""
 
+import re
 from typing import Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -16,6 +17,14 @@ _BODILESS: Final = (204, 304)
 # The parser also accepts RTSP and ICE.
 _STARTS: Final = b"H\r\n"
 _NOT_HTTP: Final = "http: not an HTTP response"
+
+# The head of most responses: well-formed, and not to be continued, or read in another way, after it.
+_USUAL_HEAD: Final = re.compile(
+    rb"HTTP/1\.[01] ([2-9][0-9][0-9]) [^\r\n]*+\r\n"
+    rb"(?:[A-Za-z0-9!#$%&'*+.^_`|~-]++:[^\x00-\x08\n-\x1f\x7f]*+\r\n)*+\r\n"
+)
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+([0-9]{1,9})\r\n")
+_UNUSUAL: Final = re.compile(rb"\r\n(?:location|transfer-encoding|upgrade):")
 
 
 class HttpReply:
@@ -53,14 +62,7 @@ class HttpReply:
         self._done = False
         self._length: int | None = None
         self._chunked = False
-        self._parser = HttpResponseParser(self)
-        # Errors that browsers tolerate are no failure: strictness protects pipelines, which are not used.
-        self._parser.set_dangerous_leniencies(
-            lenient_headers=True,
-            lenient_chunked_length=True,
-            lenient_optional_cr_before_lf=True,
-            lenient_spaces_after_chunk_size=True,
-        )
+        self._parser: HttpResponseParser | None = None
 
     @property
     def text(self) -> bytes:
@@ -68,16 +70,17 @@ class HttpReply:
         return b"" if self._body is None else bytes(self._body.data)
 
     def feed(self, data: bytes) -> bool:
-        before = self.size
         if self._room > 0:
             self.start.append(data)
             self._room -= len(data)
-        if before == 0 and self.phase == "first byte":
-            self.phase = "headers"
-            if data[0] not in _STARTS:
-                raise TargetError(_NOT_HTTP)
+        parser = self._parser
+        if parser is None:
+            if self._is_usual(data):
+                return True
+            parser = self._begin(data)
+        before = self.size
         try:
-            self._parser.feed_data(data)
+            parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
             # After the end of the response, anything may follow: the connection is not reused.
             if not self._done:
@@ -87,7 +90,7 @@ class HttpReply:
             if self._head > MOST_HEADER_BYTES:
                 raise TargetError(f"{self.phase}: more than {MOST_HEADER_BYTES // 1024} KiB of headers")
         if self._done:
-            del self._parser  # which references this object: breaking the cycle frees it at once
+            self._parser = None  # which references this object: breaking the cycle frees it at once
             self._finish_body()
         return self._done
 
@@ -100,8 +103,43 @@ class HttpReply:
             raise TargetError("body: connection closed before the last chunk")
         if self._length is not None:
             raise TargetError(f"body: connection closed after {self.size} of {self._length} bytes")
-        del self._parser
+        self._parser = None
         self._finish_body()
+
+    def _is_usual(self, data: bytes) -> bool:
+        """Read *data* if it is a whole response like most; that takes a fifth of the parser's time."""
+        if self.headers is not None or self._body is not None:
+            return False
+        head = _USUAL_HEAD.match(data)
+        if head is None:
+            return False
+        names = data[: head.end()].lower()
+        length = _LENGTH.search(names)
+        if length is None or names.count(b"\r\ncontent-length:") > 1 or _UNUSUAL.search(names):
+            return False
+        code, size = int(head[1]), int(length[1])
+        if self._bodiless or code in _BODILESS:
+            size = 0
+        came = min(len(data) - head.end(), size)
+        if came < min(size, self._most):
+            return False
+        self.code, self.size, self.phase, self._done = code, came, "body", True
+        return True
+
+    def _begin(self, data: bytes) -> HttpResponseParser:
+        """A parser for a response that starts with *data*. Raises TargetError if that is none."""
+        self.phase = "headers"
+        if data[0] not in _STARTS:
+            raise TargetError(_NOT_HTTP)
+        parser = self._parser = HttpResponseParser(self)
+        # Errors that browsers tolerate are no failure: strictness protects pipelines, which are not used.
+        parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
+        return parser
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
@@ -121,7 +159,7 @@ class HttpReply:
     def on_headers_complete(self) -> None:
         if self._done:
             return
-        code = self._parser.get_status_code()
+        code = self._status()
         if code < _FINAL and code != _SWITCHING:
             if self.headers:
                 self.headers.clear()
@@ -153,9 +191,12 @@ class HttpReply:
         if self._body.fault:
             raise TargetError(f"body: {self._body.fault}")
 
+    def _status(self) -> int:
+        return 0 if self._parser is None else int(self._parser.get_status_code())
+
     def _malformed(self) -> TargetError:
         if self.phase == "body":
             return TargetError("body: malformed chunk")
-        if self._parser.get_status_code():
+        if self._status():
             return TargetError("headers: malformed")
         return TargetError(_NOT_HTTP)

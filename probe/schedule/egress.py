@@ -72,7 +72,7 @@ class Egress:
         await asyncio.sleep(_LEAST_APART_S)
         return self._wanted > 0
 
-    async def judge(self, ran: Ran) -> Ran:
+    async def downgrade_if_blind(self, ran: Ran) -> Ran:
         """The result to report: *ran* itself, or unknown. Successful checks do not wait."""
         outcome = ran.outcome
         if outcome.status is Status.UNKNOWN or (outcome.status is Status.UP and not self.blind):
@@ -124,7 +124,7 @@ class Egress:
         if answered or self._boot_us() - began_us < _HELD_UP_US:
             if not answered:
                 self._miss()
-            self._tell(began_us)
+            self._wake(began_us)
 
     def _see(self, canary: Canary, began_us: int) -> None:
         self._proven.add(canary)
@@ -134,7 +134,7 @@ class Egress:
             # Canaries that are silent since the network was reconfigured no longer count.
             self._proven = {canary}
             log.info("probe is no longer blind", canary=str(canary))
-        self._tell(began_us)
+        self._wake(began_us)
 
     def _miss(self) -> None:
         if not self._proven:
@@ -144,7 +144,7 @@ class Egress:
             self.blind = True
             log.warning("probe is blind: no canary answers", canaries=sorted(map(str, self._proven)))
 
-    def _tell(self, began_us: int) -> None:
+    def _wake(self, began_us: int) -> None:
         """Wake those who wait."""
         self._began_us = began_us
         ended, self._ended = self._ended, asyncio.Event()

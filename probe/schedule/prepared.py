@@ -9,6 +9,7 @@ import structlog
 from probe import checks
 from probe.checks import REMEMBERING, Check
 from probe.link.plan import Assigned
+from probe.net import faults
 from probe.net.engine import Net
 from probe.net.errors import ProbeError
 from shared.clock import SecondClock
@@ -36,6 +37,8 @@ def check_of(assigned: Assigned, cpu_s: SecondClock = time.thread_time) -> Check
     began_s = cpu_s()
     try:
         check = make(assigned)
+    except ProbeError as error:
+        return _failing(str(error))
     except Unusable as error:
         if not assigned.fault:  # else it was logged when it came
             monitor, revision = assigned.monitor, assigned.revision
@@ -49,12 +52,17 @@ def check_of(assigned: Assigned, cpu_s: SecondClock = time.thread_time) -> Check
 
 
 def make(assigned: Assigned) -> Check:
-    """Make the check of *assigned*. Raises Unusable."""
+    """Make the check of *assigned*.
+
+    Raises Unusable, and ProbeError if the machine cannot load the type now: the next run tries again.
+    """
     if assigned.fault:
         raise Unusable(assigned.fault)
     try:
         config: Any = orjson.loads(assigned.config)
         return checks.prepare(assigned.type, load(assigned.type, config), assigned.kept)
+    except OSError as error:
+        raise faults.of_machine(error) from None
     except Exception as error:  # noqa: BLE001 - one bad assignment must not stop the others
         # The error's text may quote the configuration, which contains secrets.
         fault = f"the probe does not understand this configuration ({type(error).__name__})"

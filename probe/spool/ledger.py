@@ -34,7 +34,7 @@ class Ledger:
         self._path = path
         self._acked: dict[int, int] = {}
         self._lost: dict[int, list[Lost]] = {}
-        self._told: dict[int, int] = {}
+        self._reported: dict[int, int] = {}
         self._changed = False
         self._writing = threading.Lock()
         self.results_lost = 0
@@ -66,7 +66,7 @@ class Ledger:
             before
             and before.reason == lost.reason
             and before.last_seq + 1 == lost.first_seq
-            and self._told.get(incarnation, 0) < before.first_seq
+            and self._reported.get(incarnation, 0) < before.first_seq
         ):
             known = known[:-1]
             results = before.results + lost.results
@@ -86,15 +86,15 @@ class Ledger:
         """Incarnations with unacknowledged losses, in order of their first loss."""
         return list(self._lost)
 
-    def tell(self, incarnation: int, seq: int) -> None:
+    def report(self, incarnation: int, seq: int) -> None:
         """Losses up to *seq* are being reported: they must not grow any more."""
-        self._told[incarnation] = max(seq, self._told.get(incarnation, 0))
+        self._reported[incarnation] = max(seq, self._reported.get(incarnation, 0))
 
     def forget(self, living: set[int]) -> None:
         """Delete positions of incarnations that have no data left."""
         for incarnation in set(self._acked) - living - set(self._lost):
             del self._acked[incarnation]
-            self._told.pop(incarnation, None)
+            self._reported.pop(incarnation, None)
             self._changed = True
 
     def save(self) -> None:
@@ -162,5 +162,5 @@ def _plain(lost: Lost) -> dict[str, Any]:
     }
 
 
-def _lost(said: Mapping[str, Any]) -> Lost:
-    return Lost(**{**said, "missed": missed.of(said.get("missed", {}))})
+def _lost(loss: Mapping[str, Any]) -> Lost:
+    return Lost(**{**loss, "missed": missed.of(loss.get("missed", {}))})

@@ -1,6 +1,6 @@
 """Marks chain readings that were lost before a collector had them, so that they are read again."""
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,10 +17,10 @@ MOST_OWED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Blocks:
     """A finding about blocks *first* to *last*."""
 
-    found: Findings
+    kind: Findings
     first: int
     last: int
 
@@ -31,12 +31,12 @@ def missed_in(data: bytes) -> dict[int, Missed]:
         batch = probe_pb2.Batch.FromString(data)
     except DecodeError:
         return {}
-    found: dict[int, Missed] = {}
+    missed: dict[int, Missed] = {}
     for index, findings in batch.found.items():
-        blocks = [one for finding in findings.finding if (one := _told(finding)) is not None]
+        blocks = [span for finding in findings.finding if (span := _blocks(finding)) is not None]
         if blocks and index < len(batch.assignment):
-            join(found, {batch.assignment[index]: _missed(blocks)})
-    return found
+            join(missed, {batch.assignment[index]: _missed(blocks)})
+    return missed
 
 
 def join(into: MutableMapping[int, Missed], more: Mapping[int, Missed]) -> None:
@@ -65,34 +65,34 @@ def settle(owed: dict[int, Missed], number: int, kept: Kept, outcome: Outcome) -
 
 def plain(missed: Mapping[int, Missed]) -> dict[str, Any]:
     """The entries as JSON."""
-    return {str(number): [one.first, one.gone] for number, one in missed.items()}
+    return {str(number): [blocks.first, blocks.gone] for number, blocks in missed.items()}
 
 
-def of(said: Mapping[str, Any]) -> dict[int, Missed]:
+def of(entries: Mapping[str, Any]) -> dict[int, Missed]:
     """The inverse of `plain`. Raises ValueError, TypeError, AttributeError or IndexError for invalid data."""
     return {
         int(number): Missed(int(first), (int(gone[0]), int(gone[1])) if gone else None)
-        for number, (first, gone) in said.items()
+        for number, (first, gone) in entries.items()
     }
 
 
-def _missed(told: Iterable[_Told]) -> Missed:
-    gone = [one for one in told if one.found is Findings.RETRACTED]
+def _missed(blocks: Sequence[_Blocks]) -> Missed:
+    gone = [span for span in blocks if span.kind is Findings.RETRACTED]
     return Missed(
-        min(one.first for one in told),
-        (min(one.first for one in gone), max(one.last for one in gone)) if gone else None,
+        min(span.first for span in blocks),
+        (min(span.first for span in gone), max(span.last for span in gone)) if gone else None,
     )
 
 
-def _told(finding: probe_pb2.Finding) -> _Told | None:
+def _blocks(finding: probe_pb2.Finding) -> _Blocks | None:
     """The blocks of a finding; None if it names none, such as a threshold."""
     try:
         if finding.found == Findings.LOG:
             block = int(orjson.loads(finding.data)["blockNumber"])
-            return _Told(Findings.LOG, block, block)
+            return _Blocks(Findings.LOG, block, block)
         if finding.found == Findings.RETRACTED:
-            said = orjson.loads(finding.data)
-            return _Told(Findings.RETRACTED, int(said["first"]), int(said["last"]))
+            span = orjson.loads(finding.data)
+            return _Blocks(Findings.RETRACTED, int(span["first"]), int(span["last"]))
     except (ValueError, TypeError, KeyError):
         pass
     return None

@@ -115,6 +115,6 @@ class ReplayReader:
 
     def _seal_gap(self, first: int, last: int, results: int, reason: str, total: int) -> Sealed:
         wall_us = self._spool.wall_us()
-        self._spool.ledger.tell(self.incarnation, last)
+        self._spool.ledger.report(self.incarnation, last)
         batch = Batch(self.incarnation, first, last, boot_id(), boot_us(), wall_us, gap=Gap(results, reason))
         return Sealed(self.incarnation, first, last, results, total, wall_us, encode(batch))

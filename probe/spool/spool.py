@@ -72,11 +72,11 @@ class Spool:
 
     def ranges(self) -> list[tuple[int, int, int]]:
         """Incarnation, first and last seq of what is stored, or lost and not reported; oldest first."""
-        found: dict[int, tuple[int, int]] = {}
+        spans: dict[int, tuple[int, int]] = {}
         for incarnation, first, last in self._pieces():
-            least, most = found.get(incarnation, (first, last))
-            found[incarnation] = min(least, first), max(most, last)
-        return [(incarnation, *span) for incarnation, span in found.items()]
+            least, most = spans.get(incarnation, (first, last))
+            spans[incarnation] = min(least, first), max(most, last)
+        return [(incarnation, *span) for incarnation, span in spans.items()]
 
     def read_after(self, incarnation: int, seq: int) -> ReplayReader:
         """The batches of an incarnation after *seq*, in order, future ones included."""
@@ -125,11 +125,12 @@ class Spool:
         """The oldest segment with a batch of the incarnation after *seq*; *likely* is checked first."""
         if likely and likely.alive and likely.holds_after(incarnation, seq):
             return likely
-        return next((one for one in self._segments if one.holds_after(incarnation, seq)), None)
+        return next((segment for segment in self._segments if segment.holds_after(incarnation, seq)), None)
 
     def held_after(self, incarnation: int, seq: int) -> Sealed | None:
         """The first batch after *seq* that the disk did not accept."""
-        return next((one for one in self._held if one.incarnation == incarnation and one.seq > seq), None)
+        held = (batch for batch in self._held if batch.incarnation == incarnation and batch.seq > seq)
+        return next(held, None)
 
     def mend(self, segment: Segment, *, patient: bool = True) -> None:
         """Reload a segment that lacks what it should contain.
@@ -251,7 +252,7 @@ class Spool:
                 self._drop(segment, "too old")
 
     def _drop_acked(self) -> bool:
-        done = next((one for one in self._segments if one.size and self._is_done(one)), None)
+        done = next((each for each in self._segments if each.size and self._is_done(each)), None)
         if done:
             self._drop(done, "")
         return done is not None

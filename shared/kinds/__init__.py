@@ -8,6 +8,7 @@ import dataclasses
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, is_dataclass
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -137,12 +138,20 @@ OF_CHAINS = (UMBRELLA, *WEB3)
 # The types that callers may use.
 TYPES = (*KINDS, UMBRELLA)
 
-# Types without probes: their data is sent to the collectors.
+
+class ReceiverType(StrEnum):
+    """A type without probes: its data is sent to the collectors."""
+
+    HEARTBEAT = "heartbeat"
+    OPENTELEMETRY = "opentelemetry"
+    PROMETHEUS = "prometheus"
+
+
 RECEIVING = KindTable(
     {
-        "heartbeat": "heartbeat:Heartbeat",
-        "opentelemetry": "opentelemetry:OpenTelemetry",
-        "prometheus": "prometheus:Prometheus",
+        ReceiverType.HEARTBEAT: "heartbeat:Heartbeat",
+        ReceiverType.OPENTELEMETRY: "opentelemetry:OpenTelemetry",
+        ReceiverType.PROMETHEUS: "prometheus:Prometheus",
     }
 )
 

@@ -21,6 +21,7 @@ from shared.clock import utc_now
 from shared.loop import forever
 from tests.bench.database import database
 from tests.bench.figures import Figure
+from tests.events.payloads import payload_of
 from tests.notifications.ground import KEYRING, PUBLIC_URL, make_channel, make_team
 from tests.receiver import Receiver, answer, receiving
 
@@ -86,7 +87,9 @@ async def _happen(db: Db, team: int, monitors: int) -> float:
     """As many monitors go down in one transaction; when it was committed."""
     payload = {"event": "monitor.down", "monitor": {"name": "api"}}
     async with db.transaction() as tx:
-        facts = [events.Event(team, ids.uuid7(), "monitor.down", payload) for _ in range(monitors)]
+        facts = [
+            events.Event(team, ids.uuid7(), "monitor.down", payload_of(payload)) for _ in range(monitors)
+        ]
         await events.append_all(tx, facts, utc_now())
     return time.monotonic()
 

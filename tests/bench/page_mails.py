@@ -18,6 +18,7 @@ from shared.clock import utc_now
 from tests.bench import delivery
 from tests.bench.database import database
 from tests.bench.figures import Figure
+from tests.events.payloads import payload_of
 from tests.notifications.ground import make_channel, make_team
 from tests.receiver import Receiver, receiving
 from tests.status_pages.page_ground import at_work, left, mails, make_page, publish, subscribe
@@ -72,7 +73,7 @@ async def _happen(db: Db, team: int) -> float:
     """A monitor goes down; when that was committed."""
     payload = {"event": "monitor.down", "monitor": {"name": "api"}}
     async with db.transaction() as tx:
-        await events.append(tx, team, ids.uuid7(), "monitor.down", payload, utc_now())
+        await events.append(tx, team, ids.uuid7(), "monitor.down", payload_of(payload), utc_now())
     return time.monotonic()
 
 

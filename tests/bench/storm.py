@@ -35,6 +35,7 @@ from tests.bench.receivers import Receivers, receivers
 from tests.bench.writer import cpu_s
 from tests.clocks import GivenClock
 from tests.evaluation.world import World, make_world
+from tests.events.payloads import payload_of
 from tests.notifications.ground import KEYRING, PUBLIC_URL, make_any
 
 MONITORS = 1_000
@@ -167,7 +168,7 @@ async def _tell(db: Db, team: int, channels: Sequence[UUID], number: int) -> flo
     """An event for these channels; when it was committed."""
     payload = {"event": "alert.fired", "monitor": {"name": f"n={number};"}}
     async with db.transaction() as tx:
-        event = events.Event(team, ids.uuid7(), "alert.fired", payload, None, channels)
+        event = events.Event(team, ids.uuid7(), "alert.fired", payload_of(payload), None, channels)
         await events.append_all(tx, [event], utc_now())
     return time.monotonic()
 

@@ -11,6 +11,7 @@ from shared import ids
 from tests.browser.test_console_monitors import HOSTILE, PHONE, signed_in
 from tests.browser.visits import Visitors
 from tests.console.client import served, visiting
+from tests.events.payloads import payload_of
 from tests.http.client import Api
 from tests.web3.console.test_console_web3 import ADDRESS, RPC, found, made
 
@@ -50,7 +51,7 @@ async def test_a_crossed_threshold_is_on_the_open_page_without_a_reload(api: Api
         monitor_id = ids.read("mon", id_)
         assert monitor_id is not None
         async with api.context.db.transaction() as tx:
-            event = Event(api.team_id, monitor_id, "web3.alert", {"event": "web3.alert"})
+            event = Event(api.team_id, monitor_id, "web3.alert", payload_of({"event": "web3.alert"}))
             await events.append_all(tx, [event], api.clock())
 
         await expect(visit.page.get_by_text("Transfer gas costs 9 gwei")).to_be_visible()

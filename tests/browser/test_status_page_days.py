@@ -7,7 +7,8 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from collector.status_pages.api import cache
-from tests.browser.status_world import calm, measured, outage
+from collector.status_pages.web.words import LANGUAGES
+from tests.browser.status_world import calm, measured, outage, told
 from tests.browser.visits import Visitors
 from tests.http.client import Api
 from tests.status_pages.api.test_status_pages import page
@@ -23,6 +24,7 @@ def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def middle(days: Locator, ago: int) -> tuple[float, float]:
     """The middle of the bar of the day so many days *ago*."""
+    await days.scroll_into_view_if_needed()
     box = await days.bounding_box()
     assert box is not None
     return box["x"] + box["width"] * (90 - ago - 0.5) / 90, box["y"] + box["height"] / 2
@@ -58,6 +60,26 @@ async def test_a_touch_on_a_day_shows_its_date_and_uptime(api: Api, visitors: Vi
     assert visit.faults == []
 
 
+async def test_a_day_names_the_incidents_that_affected_the_component(api: Api, visitors: Visitors) -> None:
+    shop, mail = await measured(api), await measured(api)
+    components = [{"name": "Shop", "monitorId": shop}, {"name": "Mail", "monitorId": mail}]
+    made = await page(api, name="Example", slug="example", components=components)
+    await told(api, made, title="Smoke <b>", affectedComponents=[made["components"][0]["id"]])
+    await told(api, made, title="Fire")
+    visit = await visitors.visit(f"{api.url}/status/example")
+    tip = visit.page.locator(".tip")
+
+    await visit.page.mouse.move(*await middle(visit.page.locator(".days").first, 0))
+    await expect(tip).to_have_text(re.compile(r"\d{4}: 100%\s+Smoke <b>\s+Fire$"))
+
+    await visit.page.mouse.move(*await middle(visit.page.locator(".days").last, 0))
+    await expect(tip).to_have_text(re.compile(r"\d{4}: 100%\s+Fire$"))
+    await expect(tip).not_to_contain_text("Smoke")
+
+    await visit.page.mouse.move(*await middle(visit.page.locator(".days").first, 3))
+    await expect(tip).not_to_contain_text("Fire")
+
+
 async def test_days_run_from_right_to_left_where_the_script_does(api: Api, visitors: Visitors) -> None:
     await with_one_bad_day(api)
     visit = await visitors.visit(f"{api.url}/status/example?lang=ar")
@@ -65,7 +87,7 @@ async def test_days_run_from_right_to_left_where_the_script_does(api: Api, visit
 
     await visit.page.mouse.move(x, y)
 
-    await expect(visit.page.locator(".tip")).to_contain_text("50.00%")
+    await expect(visit.page.locator(".tip")).to_contain_text(LANGUAGES["ar"].share(50.0))
 
 
 async def test_a_mouse_sees_one_tooltip_and_not_the_browsers_too(api: Api, visitors: Visitors) -> None:

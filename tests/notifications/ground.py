@@ -14,6 +14,7 @@ from collector.platform.validation.validation import check, to_json
 from shared import ids
 from shared.clock import iso, utc_now
 from shared.kinds import secret_fields
+from tests.events.payloads import payload_of
 from tests.notifications.channels.every import config
 
 KEYRING = Keyring.parse("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
@@ -83,7 +84,7 @@ async def happen(
                 "timestamp": iso(utc_now()),
                 "monitor": {"id": ids.show("mon", monitor_id), "name": "api é", "type": "http", "url": None},
             }
-            await events.append(tx, team_id, monitor_id, kind, payload, utc_now(), incident_id)
+            await events.append(tx, team_id, monitor_id, kind, payload_of(payload), utc_now(), incident_id)
 
 
 async def deliveries(db: Db) -> Sequence[Any]:

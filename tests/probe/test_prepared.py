@@ -1,13 +1,17 @@
 """A check is made when it is due, and kept only if it is dear or remembers something between its runs."""
 
 import gc
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from probe.link.plan import Assigned, Order, prepare
+from probe.net.engine import Net
+from probe.net.errors import ProbeError
 from probe.schedule.prepared import check_of
+from tests.probe.targets import no_more_descriptors
 
 HTTP = b'{"url": "https://x.example.com/"}'
 
@@ -68,3 +72,17 @@ def test_a_check_that_remembers_is_kept(type_: str, config: bytes) -> None:
 def test_a_configuration_that_is_not_understood_is_read_once() -> None:
     assignment = assigned(config=b"{")
     assert check_of(assignment, taking(0)) is check_of(assignment, taking(0))
+
+
+async def test_a_type_that_the_machine_cannot_load_now_is_loaded_by_a_later_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "probe.checks.redis", raising=False)
+    assignment = assigned("redis", b'{"host": "127.0.0.1"}', interval_ms=1_000)
+    net = Net()
+    with no_more_descriptors(), pytest.raises(ProbeError, match=r"^probe: out of file descriptors$"):
+        await check_of(assignment)(net, 1.0)
+    net.close()
+
+    assert assignment.check is None
+    assert check_of(assignment).__module__ != "probe.schedule.prepared"

@@ -91,7 +91,7 @@ def email(claims: Mapping[str, Any]) -> str:
     """Return the address that the provider has verified. Raises Forbidden."""
     found = claims.get("email")
     if not isinstance(found, str) or not found:
-        raise Forbidden("The sign-in provider tells no email address of yours.")
+        raise Forbidden("The sign-in provider sends no email address for you.")
     verified = claims.get("email_verified")
     if verified is not True and verified != "true":
         raise Forbidden("The sign-in provider has not verified your email address.")

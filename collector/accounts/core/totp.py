@@ -28,7 +28,7 @@ def accepted_step(secret: bytes, typed: str, now: datetime, last_step: int) -> i
         return None
     present = int(now.timestamp()) // STEP_S
     steps = range(max(present - _DRIFT, last_step + 1), present + _DRIFT + 1)
-    # Each is compared, so that the time taken tells nothing.
+    # Each is compared, so that the duration reveals nothing.
     matching = [step for step in steps if hmac.compare_digest(code(secret, step), text)]
     return matching[0] if matching else None
 

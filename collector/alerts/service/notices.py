@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from collector.alerts.core.conditions import CONSECUTIVE, DOWN, of_web3, plain
@@ -11,11 +10,12 @@ from collector.alerts.storage.alerts import Alert
 from collector.evaluation.event_writer import located
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.evaluation.storage.states import Located
-from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import AlertEvent, AlertIncident, EventAlert, EventMonitor
 from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage.events import Event
 from collector.notifications.storage.channels import Addressee
+from collector.platform.monitor import Severity
 from shared import ids
 
 
@@ -53,8 +53,8 @@ def addressed(
 def event(
     kind: EventKind,
     alert: Alert,
-    monitor: Mapping[str, Any],
-    severity: str,
+    monitor: EventMonitor,
+    severity: Severity,
     incident: LatestIncident | None,
     places: Sequence[Located],
     channels: Sequence[UUID],
@@ -63,38 +63,39 @@ def event(
     message: str = "",
 ) -> Event:
     """Build the event; *severity*: the monitor's; *incident*: named in the first notice; *message*: why."""
-    said = {"message": message} if message else {}
-    payload = payloads.alert(
-        kind,
-        monitor,
-        {
-            "id": ids.show("alert", alert.id),
-            "ruleId": ids.show("rule", alert.rule_id),
-            "ruleName": alert.rule_name,
-            "reason": alert.reason,
-            "value": plain(alert.value),
-            "threshold": plain(alert.threshold),
-            "firedAt": alert.fired_at,
-            "escalation": alert.escalations,
-            "severity": incident.severity if incident else severity,
-            **said,
-        },
+    payload = AlertEvent(
+        event=kind,
+        timestamp=now,
+        monitor=monitor,
+        alert=EventAlert(
+            id=ids.show("alert", alert.id),
+            rule_id=ids.show("rule", alert.rule_id),
+            rule_name=alert.rule_name,
+            reason=alert.reason,
+            value=plain(alert.value),
+            threshold=plain(alert.threshold),
+            fired_at=alert.fired_at,
+            escalation=alert.escalations,
+            severity=incident.severity if incident else severity,
+            message=message or None,
+        ),
         incident=_incident(incident, now),
-        states=[located(place, bad=place.state.failing or place.state.fails > 0) for place in places],
-        now=now,
+        location_states=[
+            located(place, bad=place.state.failing or place.state.fails > 0) for place in places
+        ],
     )
     return Event(
         alert.team_id, alert.monitor_id, kind, payload, incident.id if incident else None, tuple(channels)
     )
 
 
-def _incident(incident: LatestIncident | None, now: datetime) -> dict[str, Any] | None:
+def _incident(incident: LatestIncident | None, now: datetime) -> AlertIncident | None:
     if incident is None:
         return None
-    return {
-        "id": ids.show("inc", incident.id),
-        "severity": incident.severity,
-        "startedAt": incident.started_at,
-        "lastError": incident.last_error,
-        "downtime": incident.downtime_s(now),
-    }
+    return AlertIncident(
+        id=ids.show("inc", incident.id),
+        severity=incident.severity,
+        started_at=incident.started_at,
+        last_error=incident.last_error,
+        downtime=incident.downtime_s(now),
+    )

@@ -53,15 +53,15 @@ def settable(row: RuleRow) -> dict[str, Any]:
 
 async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> RuleDetails:
     """Create a rule. Raises Invalid; Conflict above the limit of rules per team."""
-    wish = for_create(body)
+    request = for_create(body)
     async with db.transaction() as tx:
-        rule = wish.checked(await strangers(tx, who.team_id, wish))
+        rule = request.checked(await strangers(tx, who.team_id, request))
         if await table.count(tx, who.team_id, RuleFilter()) >= MOST:
             raise Conflict(f"A team has {MOST} alert rules at most")
         row = RuleRow(
             team_id=who.team_id,
             id=ids.uuid7(),
-            **_columns(rule, wish, None),
+            **_columns(rule, request, None),
             revision=1,
             created_at=now,
             updated_at=now,
@@ -69,7 +69,7 @@ async def create(db: Db, who: Actor, body: Mapping[str, Any], now: datetime) -> 
         await table.insert(tx, row)
         await table.trigger_monitors(tx, row.team_id, row.id)
         await audit.record(tx, who, "create", "alert-rule", ids.show("rule", row.id), name=row.name)
-        return RuleDetails(row, [*ignored(wish.unknown), *await _warnings(tx, row)])
+        return RuleDetails(row, [*ignored(request.unknown), *await _warnings(tx, row)])
 
 
 async def page(
@@ -105,9 +105,9 @@ async def update(
     async with db.transaction() as tx:
         before = demand_found(await table.lock(tx, who.team_id, id_), WHAT)
         require(before.revision, only)
-        wish = for_update(body, settable(before))
-        rule = wish.checked(await strangers(tx, who.team_id, wish, before))
-        after = replace(before, **_columns(rule, wish, before))
+        request = for_update(body, settable(before))
+        rule = request.checked(await strangers(tx, who.team_id, request, before))
+        after = replace(before, **_columns(rule, request, before))
         if after != before:
             after = replace(after, revision=before.revision + 1, updated_at=now)
             await table.save(tx, after)
@@ -116,7 +116,7 @@ async def update(
             await audit.record(
                 tx, who, "update", "alert-rule", ids.show("rule", id_), name=after.name, fields=fields
             )
-        return RuleDetails(after, [*ignored(wish.unknown), *await _warnings(tx, after)])
+        return RuleDetails(after, [*ignored(request.unknown), *await _warnings(tx, after)])
 
 
 async def delete(db: Db, who: Actor, id_: UUID, *, only: frozenset[str] | None = None) -> None:
@@ -139,17 +139,17 @@ async def strangers(tx: Tx, team_id: int, rule: RuleRequest, before: RuleRow | N
     return faults | {key: "there is no such channel" for key, id_ in rule.channels.items() if id_ in gone}
 
 
-def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> dict[str, Any]:
-    said = to_json(rule.conditions)
-    selection = list(dict.fromkeys(wish.monitors.values())), rule.tags
+def _columns(rule: RuleSettings, request: RuleRequest, before: RuleRow | None) -> dict[str, Any]:
+    conditions = to_json(rule.conditions)
+    selection = list(dict.fromkeys(request.monitors.values())), rule.tags
     policy = rule.escalation_policy
     # A rule whose monitors are all deleted applies to none until its selection changes.
     emptied = before is not None and not before.every and (list(before.monitors), before.tags) == selection
     return {
         "name": rule.name,
         "enabled": rule.enabled,
-        "conditions": {name: value for name, value in said.items() if value != _NO_CONDITIONS[name]},
-        "channels": _unique(wish, "channels["),
+        "conditions": {name: value for name, value in conditions.items() if value != _NO_CONDITIONS[name]},
+        "channels": _unique(request, "channels["),
         "every": not any(selection) and not emptied,
         "monitors": selection[0],
         "tags": selection[1],
@@ -157,7 +157,7 @@ def _columns(rule: RuleSettings, wish: RuleRequest, before: RuleRow | None) -> d
         "repeat_minutes": rule.repeat_minutes,
         "escalation": policy
         and {"delayMinutes": policy.delay_minutes, "maxEscalations": policy.max_escalations},
-        "escalate_to": _unique(wish, "escalationPolicy.") if policy else [],
+        "escalate_to": _unique(request, "escalationPolicy.") if policy else [],
     }
 
 
@@ -176,19 +176,19 @@ def _policy(row: RuleRow) -> dict[str, Any] | None:
 
 
 async def _warnings(tx: Tx, row: RuleRow) -> list[str]:
-    said = []
+    warnings = []
     if not row.channels:
-        said.append("channels is empty: nobody is told")
+        warnings.append("channels is empty: nobody is told")
     if row.escalation is not None and not row.escalate_to:
-        said.append("escalationPolicy.escalateToChannels is empty: nobody is told when it escalates")
+        warnings.append("escalationPolicy.escalateToChannels is empty: nobody is told when it escalates")
     if not await table.selects_any(tx, row.team_id, row.id):
-        said.append("no monitor is selected as things are")
+        warnings.append("no monitor is selected as things are")
     conditions = conditions_of(row.conditions)
     given = {*to_json(conditions)} & {*row.conditions} - {"match", "locations", "windowMinutes"}
     if conditions.match == "all" and len(given) < 2:
-        said.append("match: all needs more than one condition to mean anything")
+        warnings.append("match: all needs more than one condition to mean anything")
     held = await table.resolved_by_hand(tx, row.team_id, row.id, _MOST_NAMED)
-    return [*said, *map(_awaited, held)]
+    return [*warnings, *map(_awaited, held)]
 
 
 def _awaited(incident: table.ResolvedByHand) -> str:

@@ -38,7 +38,7 @@ TEXTS: Final[Mapping[str, ValueText]] = {
         label="Look",
         words={"banner": "header in the primary colour", "plain": "header in the colour of the page"},
     ),
-    "Branding.logo": ValueText(label="Logo", help="Address of a picture, or a file up to 256 KiB."),
+    "Branding.logo": ValueText(label="Logo", help="URL of an image, or a file up to 256 KiB."),
     "Branding.logoDark": ValueText(label="Logo for dark screens", help="Without it, the logo is shown."),
     "Branding.favicon": ValueText(label="Icon", help="In the browser's tab."),
     "Branding.links": ValueText(label="Links in the header"),

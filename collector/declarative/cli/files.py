@@ -151,7 +151,7 @@ def _add(declared: DeclaredFiles, source: ConfigurationFile, variables: Mapping[
         declared.faults.append(f"{source.name}: must be UTF-8")
         return
     documents, faults = parse(text)
-    declared.faults += [f"{source.name}:{line}: {said}" for line, said in faults]
+    declared.faults += [f"{source.name}:{line}: {fault}" for line, fault in faults]
     filler = _Filler(source, variables, declared.unset)
     for root in documents:
         if isinstance(root.value, dict):
@@ -170,7 +170,7 @@ def _add_sections(
         at = f"{source.name}:{_named_at(source, name, node)}"
         if name in _FLAGS:
             flag = {"takeOver": "take-over"}.get(name, name)
-            declared.faults.append(f"{at}: {name} is said on the command line: --{flag}")
+            declared.faults.append(f"{at}: {name} is given on the command line: --{flag}")
         elif name == SET:
             _add_set(declared, at, node)
         elif name not in SECTIONS:

@@ -164,7 +164,7 @@ async def _settle(means: ServiceContext, done: _Done) -> None:
 
 async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
     work = await _looked_up(tx, ground, asked)
-    await _read(ground, work, said=any(section in asked.sections for section in SECTIONS))
+    await _read(ground, work, any_section=any(section in asked.sections for section in SECTIONS))
     _hold_to_plan(ground, work)
     await carry_out(tx, ground, work, plan=asked.plan)
     return work.outcome
@@ -201,11 +201,11 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
     return work
 
 
-async def _read(ground: ApplyContext, work: Work, *, said: bool) -> None:
+async def _read(ground: ApplyContext, work: Work, *, any_section: bool) -> None:
     """Compute the wanted body of each item. Raises Invalid with all faults; Lacking."""
     named = {section: _names(work, section) for section in SECTIONS}
     faults, lacking = dict(work.faults), list[SlowWork]()
-    if work.prune and not said:
+    if work.prune and not any_section:
         faults["prune"] = "nothing is declared, and all that files ever made would go"
     for section, listed in work.items.items():
         for item in listed:

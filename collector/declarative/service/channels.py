@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.declarative.service.shape import (
@@ -18,20 +18,20 @@ from collector.declarative.service.shape import (
     patch,
     spare,
 )
+from collector.notifications.answers import ChannelDetails
 from collector.notifications.channels import CHANNELS, load
 from collector.notifications.service import channels
 from collector.notifications.service.fields import ChannelSettings, for_create
 from collector.notifications.storage import channels as table
 from collector.notifications.storage.channels import ChannelRow
+from collector.platform.answer_json import read_only
 from collector.platform.masks import masked
 from collector.platform.seal import SealScope
 from collector.platform.seal import whole as opened
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import ignored, to_json
 
-_SHOWN = frozenset(
-    {"id", "createdAt", "updatedAt", "revision", "warnings", "flagged", "failingSince", "lastError"}
-)
+_READ_ONLY: Final = read_only(ChannelDetails, ChannelSettings)
 
 
 async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
@@ -42,7 +42,7 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground
     request = for_create(item)
-    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _SHOWN, request)}
+    faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.config is None:
         return Reading(None, faults)
     return Reading({"type": item["type"], **to_json(request.settings), "config": to_json(request.config)})

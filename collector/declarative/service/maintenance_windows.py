@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.declarative.service.shape import (
@@ -17,19 +17,18 @@ from collector.declarative.service.shape import (
     faults_of,
     spare,
 )
+from collector.maintenance.answers import WindowAnswer
 from collector.maintenance.core.windows import Schedule, moment
 from collector.maintenance.service import windows
 from collector.maintenance.service.fields import Fields, ParsedWindow, for_create
 from collector.maintenance.storage import windows as table
 from collector.maintenance.storage.windows import WindowRow
+from collector.platform.answer_json import read_only
 from collector.platform.storage.db import Tx
 from shared import ids
 from shared.clock import iso
 
-_SHOWN = frozenset(
-    {"id", "status", "until", "nextStart", "nextEnd", "occurrences", "localStart", "revision", "createdAt"}
-    | {"updatedAt", "warnings"}
-)
+_READ_ONLY: Final = read_only(WindowAnswer, Fields)
 _SECOND = timedelta(seconds=1)
 
 
@@ -42,7 +41,7 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
     request = for_create(item)
-    faults = faults_of(item, _SHOWN, request)
+    faults = faults_of(item, _READ_ONLY, request)
     return Reading(None, faults) if faults or request.asked is None else Reading(_whole(request.asked))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.alerts.service.followers import FOLLOWERS
@@ -20,12 +20,14 @@ from collector.declarative.service.shape import (
     patch,
     spare,
 )
+from collector.monitors.answers import MonitorDetails
 from collector.monitors.service import creation, ends, fields, monitors
 from collector.monitors.service.columns import settings_of, whole_config
 from collector.monitors.service.creation import Requests
 from collector.monitors.service.receivers import SETTLED
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
+from collector.platform.answer_json import read_only
 from collector.platform.masks import masked
 from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
@@ -34,10 +36,7 @@ from shared.kinds import KINDS, RECEIVING, UMBRELLA, effective, load
 from shared.kinds.fields import camel
 
 # Fields that a GET shows and no file can set.
-_SHOWN = frozenset(
-    {"id", "status", "stats", "revision", "createdAt", "updatedAt", "lastCheckedAt", "silencedUntil"}
-    | {"silenceReason", "pausedAt", "locationStates", "alerts", "warnings"}
-)
+_READ_ONLY: Final = read_only(MonitorDetails, MonitorSettings)
 _MADE = ("pingKey",)
 # Push monitors have fixed values of these.
 _SETTLED = frozenset(map(camel, SETTLED))
@@ -62,7 +61,7 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
     if before and body.get("locations") is None and "locations" in before.body:
         body["locations"] = before.body["locations"]
     request = fields.for_create(body, ground.means.min_interval, ground.means.nodes)
-    faults = {**another_type(before, request.type, "monitor"), **faults_of(item, _SHOWN, request)}
+    faults = {**another_type(before, request.type, "monitor"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.kind is None:
         return Reading(None, faults)
     whole = _whole(request.type, request.settings, fields.stored(request.kind))

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+from collector.alerts.answers import RuleAnswer
 from collector.alerts.core.rule_fields import Conditions, RuleSettings
 from collector.alerts.service import rules
 from collector.alerts.service.rule_fields import for_create
@@ -22,10 +23,11 @@ from collector.declarative.service.shape import (
     patch,
     spare,
 )
+from collector.platform.answer_json import read_only
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import to_json
 
-_SHOWN = frozenset({"id", "revision", "createdAt", "updatedAt", "warnings"})
+_READ_ONLY: Final = read_only(RuleAnswer, RuleSettings)
 _MERGED = ("conditions", "escalationPolicy")
 
 
@@ -46,7 +48,7 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
 async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
     del ground, before
     rule = for_create(item)
-    faults = faults_of(item, _SHOWN, rule)
+    faults = faults_of(item, _READ_ONLY, rule)
     return Reading(None, faults) if faults or rule.rule is None else Reading(_whole(rule.rule))
 
 

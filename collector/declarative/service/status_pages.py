@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from collector.accounts.service import password_hashes
@@ -18,10 +18,12 @@ from collector.declarative.service.shape import (
     not_declared,
     spare,
 )
+from collector.platform.answer_json import read_only
 from collector.platform.masks import mask
 from collector.platform.storage.db import Tx
 from collector.platform.validation.validation import read as validated
 from collector.platform.validation.validation import to_json
+from collector.status_pages.answers import PageAnswer
 from collector.status_pages.core.fields import Branding, NewPage
 from collector.status_pages.service import components, status_pages
 from collector.status_pages.storage import components as parts
@@ -29,10 +31,7 @@ from collector.status_pages.storage import status_pages as table
 from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 
-_SHOWN = frozenset(
-    {"id", "url", "subscribers", "passwordSet", "status", "revision", "createdAt", "updatedAt", "warnings"}
-    | {"domainVerified", "domainProof"}
-)
+_READ_ONLY: Final = read_only(PageAnswer, NewPage)
 _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", "order", "updatedAt"})
 _OF_A_COMPONENT = ("name", "description", "group", "monitorId", "essential", "showUptime")
 
@@ -47,7 +46,7 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
     found = validated(NewPage, item)
     faults = {
         **_component_faults(item.get("components")),
-        **faults_of(item, _SHOWN, found),
+        **faults_of(item, _READ_ONLY, found),
     }
     if faults or found.value is None:
         return Reading(None, faults)

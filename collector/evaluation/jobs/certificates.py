@@ -11,7 +11,8 @@ from collector.evaluation.storage import certificates, locked_monitors, states
 from collector.evaluation.storage.certificates import UnannouncedExpiry
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.suppression import as_decided, surroundings
-from collector.events.core import events as payloads
+from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import CertificateExpiringEvent, EndingCertificate, EventIncident
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.history.core.certificate import days_left, ends_at, expiry
@@ -86,13 +87,17 @@ def _seen(unannounced_expiry: UnannouncedExpiry) -> bool:
 
 def _event(expiry: UnannouncedExpiry, of: LockedMonitor, now: datetime) -> Event:
     incident = of.open_incident
-    shown = {"id": ids.show("inc", incident.id), "severity": incident.severity} if incident else None
-    payload = payloads.certificate(
-        event_writer.about(of, down=of.down),
-        ends_at=expiry.ends_at,
-        days_left=days_left(expiry.ends_at, now),
-        expiry_days=expiry.expiry_days,
-        incident=shown,
-        now=now,
+    payload = CertificateExpiringEvent(
+        event=EventKind.CERTIFICATE_EXPIRING,
+        timestamp=now,
+        monitor=event_writer.about(of, down=of.down),
+        certificate=EndingCertificate(
+            ends_at=expiry.ends_at,
+            days_left=days_left(expiry.ends_at, now),
+            expiry_days=expiry.expiry_days,
+        ),
+        incident=EventIncident(id=ids.show("inc", incident.id), severity=incident.severity)
+        if incident
+        else None,
     )
-    return Event(of.team_id, of.id, payload["event"], payload, incident.id if incident else None)
+    return Event(of.team_id, of.id, payload.event, payload, incident.id if incident else None)

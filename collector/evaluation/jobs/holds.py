@@ -11,7 +11,6 @@ from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.states import Located
 from collector.evaluation.suppression import Surroundings, as_decided, surroundings
-from collector.events.core.kinds import EventKind
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.incidents.storage import incidents
@@ -109,16 +108,12 @@ def _notices(
     noticed = []
     degraded = locked.degraded_since is not None and now - locked.degraded_since >= DEGRADED_AFTER
     if not locked.down and _due(degraded, locked.degraded_announced, allowed(held)):
-        noticed.append(
-            event_writer.notice(locked, EventKind.MONITOR_DEGRADED, places, begins=degraded, now=now)
-        )
+        noticed.append(event_writer.degraded(locked, places, begins=degraded, now=now))
         locked = replace(locked, degraded_announced=degraded)
     flapping = locked.flapping_since is not None
     # Flapping must not suppress its own announcement.
     if _due(flapping, locked.flapping_announced, allowed(hold for hold in held if hold is not Hold.FLAPPING)):
-        noticed.append(
-            event_writer.notice(locked, EventKind.MONITOR_FLAPPING, places, begins=flapping, now=now)
-        )
+        noticed.append(event_writer.flapping(locked, places, begins=flapping, now=now))
         locked = replace(locked, flapping_announced=flapping)
     return noticed, locked
 

@@ -74,7 +74,7 @@ def _event(turned: Turn, of: LockedMonitor, now: datetime) -> Event:
     payload = payloads.measurement(
         about, measured=turned.measured, since=turned.since, error=turned.error, now=now
     )
-    return Event(of.team_id, of.id, payload["event"], payload)
+    return Event(of.team_id, of.id, payload.event, payload)
 
 
 def _say(turned: Turn, of: LockedMonitor) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.incidents.core.status import IncidentStatus
+from collector.platform.monitor import Severity
 from collector.platform.storage.db import Tx
 
 
@@ -15,7 +16,7 @@ class LatestIncident:
     """The automatic incident of a monitor that was opened, or reopened, last; open unless *resolved_at*."""
 
     id: UUID
-    severity: str
+    severity: Severity
     started_at: datetime
     span_from: datetime
     spans_s: int
@@ -42,7 +43,7 @@ class LockedMonitor:
     name: str
     type: str
     url: str | None
-    severity: str
+    severity: Severity
     quorum: str
     timeout_s: int
     failure_threshold: int

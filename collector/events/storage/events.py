@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+import orjson
+
+from collector.events.core.payloads import EventPayload
+from collector.platform.answer_json import encode
 from collector.platform.storage.db import Tx
 from collector.platform.storage.on_commit import appended
 from shared.ids import uuid7
@@ -13,7 +16,7 @@ from shared.ids import uuid7
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """*payload*: the event in JSON as receivers see it, without id, sequence and links.
+    """An event before it is stored.
 
     *channels*: its receivers besides those that are subscribed to its kind.
     """
@@ -21,7 +24,7 @@ class Event:
     team_id: int
     stream_id: UUID
     kind: str
-    payload: dict[str, Any]
+    payload: EventPayload
     incident_id: UUID | None = None
     channels: Sequence[UUID] = ()
 
@@ -31,7 +34,7 @@ async def append(
     team_id: int,
     stream_id: UUID,
     kind: str,
-    payload: dict[str, Any],
+    payload: EventPayload,
     now: datetime,
     incident_id: UUID | None = None,
 ) -> None:
@@ -81,7 +84,7 @@ async def append_all(tx: Tx, events: Sequence[Event], now: datetime) -> None:
         [event.stream_id for event in ordered],
         [uuid7() for _ in ordered],
         [event.kind for event in ordered],
-        [event.payload for event in ordered],
+        [orjson.Fragment(encode(event.payload)) for event in ordered],
         [event.incident_id for event in ordered],
         now,
         # An array of PostgreSQL cannot hold lists of different lengths.

@@ -79,9 +79,9 @@ def _schema(cls: Any, way: _Way) -> Schema:
     made = TypeAdapter(cls).json_schema()
     hints = get_type_hints(cls, include_extras=True)
     below = {each.__name__: each for each in _classes(hints.values())}
-    said = descriptions(cls)
+    described = descriptions(cls)
     known = {
-        name: _property(each, made.get("$defs", {}), below, way) | _described(said.get(name))
+        name: _property(each, made.get("$defs", {}), below, way) | _described(described.get(name))
         for name, each in made["properties"].items()
     }
     if way.answer:
@@ -155,9 +155,9 @@ def _nullable(schema: Schema) -> Schema:
     options = schema.get("anyOf", [])
     if {"type": "null"} in options or schema.get("type") == "null":
         return schema
-    said = {key: schema[key] for key in ("description",) if key in schema}
-    rest = {key: value for key, value in schema.items() if key not in said}
-    return {"anyOf": [*(options or [rest]), {"type": "null"}], **said}
+    outside = {key: schema[key] for key in ("description",) if key in schema}
+    rest = {key: value for key, value in schema.items() if key not in outside}
+    return {"anyOf": [*(options or [rest]), {"type": "null"}], **outside}
 
 
 def _described(text: str | None) -> Schema:
@@ -188,13 +188,13 @@ def descriptions(cls: Any) -> Mapping[str, str]:
 
 def _docstrings(node: ast.ClassDef) -> dict[str, str]:
     return {
-        field.target.id: _plain(said.value.value)
-        for field, said in pairwise(node.body)
+        field.target.id: _plain(docstring.value.value)
+        for field, docstring in pairwise(node.body)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
-        and isinstance(said, ast.Expr)
-        and isinstance(said.value, ast.Constant)
-        and isinstance(said.value.value, str)
+        and isinstance(docstring, ast.Expr)
+        and isinstance(docstring.value, ast.Constant)
+        and isinstance(docstring.value.value, str)
     }
 
 

@@ -130,13 +130,13 @@ def _line(line: PostmortemLine) -> str:
 
 
 def _seen(one: Saw) -> str:
-    said = [f"status {one.status_code}"] if one.status_code else []
-    said += [_plain(one.error)] if one.error else []
-    said += [f"{name} {ms:g} ms" for name, ms in one.phases.items()]
+    parts = [f"status {one.status_code}"] if one.status_code else []
+    parts += [_plain(one.error)] if one.error else []
+    parts += [f"{name} {ms:g} ms" for name, ms in one.phases.items()]
     to = f" to {_plain(one.address)}" if one.address else ""
     body = one.body[:_MOST_OF_A_BODY] if one.body else ""
     answer = f"; it answered: {_plain(body)}" if body.strip() else ""
-    return f"- {iso(one.at)} **{_plain(one.location)}**{to}: {', '.join(said)}{answer}"
+    return f"- {iso(one.at)} **{_plain(one.location)}**{to}: {', '.join(parts)}{answer}"
 
 
 def _table(checks: Sequence[Checks]) -> list[str]:

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from collector.events.core import downtime
 from collector.events.core.kinds import CHANGES
 from collector.incidents.answers import IncidentAnswer, IncidentDetails
@@ -17,7 +15,7 @@ from collector.incidents.storage import reads
 from collector.incidents.storage.reads import Incident, IncidentFilter, IncidentLogEntry, IncidentNote
 from collector.monitors.storage import explain_reads
 from collector.monitors.storage.explain_reads import DeliveryRow
-from collector.platform.answer_json import encode, read_only
+from collector.platform.answer_json import read_only
 from collector.platform.people import person
 from collector.platform.storage.db import Db
 from collector.platform.validation.shapes import members
@@ -66,7 +64,9 @@ async def notifications(db: Db, team_id: int, incident: Incident) -> list[Delive
     """Return deliveries about its monitor, or it alone, while it was open and just after, newest first."""
     stream = incident.monitor_id or incident.id
     async with db.connection() as tx:
-        deliveries = await explain_reads.told(tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS)
+        deliveries = await explain_reads.notifications(
+            tx, team_id, stream, sorted(CHANGES), _EVENTS, _CHANNELS
+        )
     until = None if incident.resolved_at is None else incident.resolved_at + _AFTER
     return [
         delivery
@@ -91,7 +91,7 @@ def lasted_s(incident: Incident, now: datetime) -> int:
 
 
 def shown(incident: Incident, now: datetime) -> IncidentAnswer:
-    """Return an incident as lists and reads show it."""
+    """Return an incident as lists, reads and events show it."""
     seconds = lasted_s(incident, now)
     return IncidentAnswer(
         id=ids.show("inc", incident.id),
@@ -115,12 +115,6 @@ def shown(incident: Incident, now: datetime) -> IncidentAnswer:
         last_error=incident.last_error,
         parent_incident_id=_id(incident.parent_incident_id),
     )
-
-
-def shown_in_events(incident: Incident, now: datetime) -> dict[str, Any]:
-    """Return an incident as events show it, which is the JSON of `shown`."""
-    plain: dict[str, Any] = orjson.loads(encode(shown(incident, now)))
-    return plain
 
 
 def settable(body: Mapping[str, Any], fields: type) -> dict[str, Any]:

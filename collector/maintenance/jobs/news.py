@@ -1,17 +1,17 @@
 """Announces the start and the end of each maintenance window, once each."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
-from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import EventWindow, MaintenanceEvent
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.maintenance.storage import news as table
 from collector.maintenance.storage.news import Begun, EndedWindow
 from collector.platform.storage.db import Db, Tx
 from shared import ids
-from shared.clock import UtcClock, iso
+from shared.clock import UtcClock
 
 _AT_ONCE: Final = 100
 # More than any two collectors' clocks differ.
@@ -51,23 +51,39 @@ async def _begun(tx: Tx, now: datetime) -> list[Event]:
 
 async def _over(tx: Tx, now: datetime) -> list[Event]:
     return [
-        _event(window, EventKind.MAINTENANCE_ENDED, {**window.shown, "endsAt": iso(window.ended_at)}, now)
+        _event(window, EventKind.MAINTENANCE_ENDED, _ended(window), now)
         for window in await table.over(tx, now, _AT_ONCE)
     ]
 
 
-def _event(one: Begun | EndedWindow, kind: EventKind, shown: dict[str, Any], now: datetime) -> Event:
-    return Event(one.team_id, one.window_id, kind, payloads.maintenance(kind, shown, now=now))
+def _event(window: Begun | EndedWindow, kind: EventKind, shown: EventWindow, now: datetime) -> Event:
+    payload = MaintenanceEvent(event=kind, timestamp=now, maintenance_window=shown)
+    return Event(window.team_id, window.window_id, kind, payload)
 
 
-def _shown(one: Begun) -> dict[str, Any]:
-    return {
-        "id": ids.show("mw", one.window_id),
-        "name": one.name,
-        "description": one.description,
-        "all": one.every,
-        "monitors": [ids.show("mon", id_) for id_ in one.monitors],
-        "tags": one.tags,
-        "startsAt": iso(one.starts_at),
-        "endsAt": iso(one.ends_at),
-    }
+def _shown(window: Begun) -> EventWindow:
+    return EventWindow(
+        id=ids.show("mw", window.window_id),
+        name=window.name,
+        description=window.description,
+        all=window.every,
+        monitors=[ids.show("mon", id_) for id_ in window.monitors],
+        tags=window.tags,
+        starts_at=window.starts_at,
+        ends_at=window.ends_at,
+    )
+
+
+def _ended(window: EndedWindow) -> EventWindow:
+    """Return the window as its start was announced, with its actual end."""
+    shown = window.shown
+    return EventWindow(
+        id=shown["id"],
+        name=shown["name"],
+        description=shown["description"],
+        all=shown["all"],
+        monitors=shown["monitors"],
+        tags=shown["tags"],
+        starts_at=datetime.fromisoformat(shown["startsAt"]),
+        ends_at=window.ended_at,
+    )

@@ -199,24 +199,24 @@ async def _known(tx: Tx, row: WindowRow, now: datetime, warnings: Sequence[str] 
 
 
 async def _warnings(tx: Tx, row: WindowRow, unknown: Sequence[str], now: datetime) -> list[str]:
-    said = ignored(unknown)
+    warnings = ignored(unknown)
     if row.every and (row.monitors or row.tags):
-        said.append("all: true takes every monitor of the team, whatever monitors and tags say")
+        warnings.append("all: true takes every monitor of the team, whatever monitors and tags say")
     if not await spans.concerns_any(tx, row.team_id, row.selection):
-        said.append("no monitor is selected as things are")
+        warnings.append("no monitor is selected as things are")
     coming = await spans.coming(tx, row.team_id, [row.id], now, SHOWN)
-    return said + _of_time(row, coming[row.id], now)
+    return warnings + _of_time(row, coming[row.id], now)
 
 
 def _of_time(row: WindowRow, coming: Sequence[WindowSpan], now: datetime) -> list[str]:
-    said = []
+    warnings = []
     if status(coming, now, enabled=row.enabled) is WindowStatus.ENDED:
-        said.append("it is over: it comes no more")
+        warnings.append("it is over: it comes no more")
     if any(span.ends_at >= other.starts_at for span, other in pairwise(coming)):
-        said.append("duration reaches to the next start: it does not end in between")
+        warnings.append("duration reaches to the next start: it does not end in between")
     if row.rrule is not None and coming and row.starts_at > now and coming[0].starts_at != row.starts_at:
-        said.append(f"start is none of the rule's times: the first one is {iso(coming[0].starts_at)}")
-    return said
+        warnings.append(f"start is none of the rule's times: the first one is {iso(coming[0].starts_at)}")
+    return warnings
 
 
 async def _strangers(

@@ -6,7 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
+from collector.events.core.payloads import EventWindow
 from collector.history.storage.maintenance import TIME
+from collector.platform.answer_json import encode
 from collector.platform.storage.db import Tx
 
 
@@ -58,7 +62,7 @@ async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
     return [Begun(**row) for row in rows]
 
 
-async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]]) -> set[tuple[int, UUID]]:
+async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[EventWindow]) -> set[tuple[int, UUID]]:
     """Record these starts; return those that must be announced, by team and window: new in this call."""
     rows = await tx.fetch(
         """
@@ -71,7 +75,7 @@ async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[Mapping[str, Any]
         """,
         [one.team_id for one in begun],
         [one.window_id for one in begun],
-        list(shown),
+        [orjson.Fragment(encode(window)) for window in shown],
         [one.ends_at for one in begun],
     )
     return {(row["team_id"], row["window_id"]) for row in rows}

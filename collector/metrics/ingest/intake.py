@@ -28,6 +28,7 @@ from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
 from shared.errors import Invalid, Limited, Unauthorized
+from shared.kinds import ReceiverType
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 from shared.results import Status
@@ -62,7 +63,7 @@ class Receiving:
     async def admit(self, id_: UUID | None, token: str, type_: str) -> ReceiverState:
         """The receiver state of that monitor. Raises Unauthorized, Limited."""
         state = await self._receivers.find(id_) if id_ is not None else None
-        wanted = Prometheus if type_ == "prometheus" else OpenTelemetry
+        wanted = Prometheus if type_ == ReceiverType.PROMETHEUS else OpenTelemetry
         if state is None or not isinstance(state.kind, wanted) or not state.admits(bare(token)):
             raise Unauthorized(NOT_ADMITTED)
         if not state.easy():

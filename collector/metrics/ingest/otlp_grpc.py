@@ -12,6 +12,7 @@ from collector.metrics.service import otlp_answers, series
 from collector.metrics.service.series import MetricsReceiver
 from collector.platform import failures
 from shared.errors import CannotStart, TocsinError, Unauthorized, Unavailable
+from shared.kinds import ReceiverType
 
 log = structlog.get_logger()
 
@@ -78,7 +79,9 @@ class OtlpServer:
         scheme, _, token = (sent if isinstance(sent, str) else "").partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthorized("send the monitor's token: authorization: Bearer <config.authToken>")
-        return await self._receiver.admit(series.named(token.strip()), token.strip(), "opentelemetry")
+        return await self._receiver.admit(
+            series.named(token.strip()), token.strip(), ReceiverType.OPENTELEMETRY
+        )
 
 
 async def _read(requests: AsyncIterator[bytes]) -> bytes:

@@ -10,7 +10,7 @@ from collector.metrics.storage import series as table
 from collector.monitors.service.columns import sealed_at
 from collector.platform.seal import Keyring, whole
 from collector.platform.storage.db import Db
-from shared.kinds import load
+from shared.kinds import ReceiverType, load
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
 
@@ -40,7 +40,7 @@ class Receivers:
             return self._states.get(id_)
         async with self._db.connection() as tx:
             row = await table.receiver(tx, id_)
-        if row is None or row.type not in {"prometheus", "opentelemetry"}:
+        if row is None or row.type not in {ReceiverType.PROMETHEUS, ReceiverType.OPENTELEMETRY}:
             self._note_unknown(id_, clock)
             return None
         held = self._states.pop(id_, None)

@@ -14,9 +14,10 @@ from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
 from shared import ids
 from shared.errors import Invalid, Limited, Unauthorized, Unavailable
+from shared.kinds import ReceiverType
 
 NOT_ADMITTED: Final = "The token is not the one of this monitor, or there is no such monitor"
-TYPES: Final = ("prometheus", "opentelemetry")
+TYPES: Final = (ReceiverType.PROMETHEUS, ReceiverType.OPENTELEMETRY)
 LARGE: Final = 1 << 20
 # Timeout for receiving a push.
 READ_S: Final = 30.0
@@ -107,9 +108,9 @@ def named(token: str) -> UUID | None:
 def shown(monitor: Monitor, config: Mapping[str, Any], base_url: str, otlp_url: str) -> dict[str, Any]:
     """*config* with the URLs to push to; *base_url* is that of the API."""
     id_ = ids.show("mon", monitor.id)
-    if monitor.type == "prometheus":
+    if monitor.type == ReceiverType.PROMETHEUS:
         return {**config, "ingestUrl": f"{base_url}/ingest/prometheus/{id_}"}
-    if monitor.type == "opentelemetry":
+    if monitor.type == ReceiverType.OPENTELEMETRY:
         over_http = f"{base_url}/ingest/otlp/{id_}"
         endpoint = otlp_url if config["otlpProtocol"] == "grpc" else over_http
         token = config["authToken"]

@@ -109,7 +109,7 @@ async def test(request: web.Request) -> web.Response:
     tested = await runs.try_out(
         context.db, context.signals, context.keyring, team_id, monitor_request, context.now()
     )
-    return ok(views.tested(tested, monitor_request.said()))
+    return ok(views.tested(tested, monitor_request.all_warnings()))
 
 
 async def pause(request: web.Request) -> web.Response:

@@ -28,7 +28,7 @@ from collector.monitors.service.reads import WHAT
 from collector.monitors.service.report_secrets import ReportingTarget
 from collector.monitors.storage.monitors import Monitor
 from shared import ids
-from shared.kinds import RECEIVING
+from shared.kinds import RECEIVING, ReceiverType
 
 _CURL: Final = "curl -fsS -m 10 --retry 5 -o /dev/null"
 _NIGHTLY: Final = "0 3 * * *"
@@ -76,7 +76,7 @@ async def card(request: web.Request, monitor: Monitor) -> ReportCard | None:
     """Return how to report to a monitor, and what it reported; None for one that probes check."""
     if monitor.type not in RECEIVING:
         return None
-    ping, db = monitor.type == "heartbeat", context_of(request).db
+    ping, db = monitor.type == ReceiverType.HEARTBEAT, context_of(request).db
     pings = await heartbeats.expectation(db, monitor) if ping else None
     values, total = ([], 0) if ping else await series.page(db, monitor, None, _SERIES, 0)
     return ReportCard(
@@ -122,7 +122,7 @@ def _lines(request: web.Request, monitor: Monitor) -> Sequence[Copyable]:
     if target.token is None:
         return _of_pings(target, config)
     own = (Copyable("Endpoint", target.url), Copyable("Token", target.token))
-    if monitor.type == "prometheus":
+    if monitor.type == ReceiverType.PROMETHEUS:
         return (*own, Copyable("In prometheus.yml", _remote_write(target)))
     return (*own, *_of_otlp(target, config))
 

@@ -90,7 +90,7 @@ async def create_all(
     else:
         context.later.extend(announced)
     return [
-        SavedMonitor(each, kind, [*requests[each.id].said(), *_unserved(each, without)])
+        SavedMonitor(each, kind, [*requests[each.id].all_warnings(), *_unserved(each, without)])
         for each, kind, without in zip(created, kinds, unserved, strict=True)
     ]
 

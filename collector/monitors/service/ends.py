@@ -1,6 +1,7 @@
 """Deletes a monitor: those who were notified of its outage are notified of its end."""
 
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from collector.evaluation import event_writer
@@ -23,7 +24,7 @@ from collector.platform.storage.give_way import giving_way
 from collector.probes.service import assignments
 from shared.errors import NotFound
 
-_DELETED = "deleted"
+_DELETED: Final = "deleted"
 
 
 async def delete(

@@ -74,7 +74,7 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
             [*locations, *_unserved(monitor, locations)],
             parents,
             results,
-            await explain_reads.told(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
+            await explain_reads.notifications(tx, team_id, id_, _NO_NEWS, _EVENTS, _CHANNELS),
             any(
                 is_subscribed(listener.events, listener.monitors, EventKind.MONITOR_DOWN, shown)
                 for listener in listening

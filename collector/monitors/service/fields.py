@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+from collector.monitors.answers import MonitorDetails, MonitorItem
 from collector.monitors.service import receivers
 from collector.monitors.service.requested_kind import RequestedKind, requested, shown_type
+from collector.platform.answer_json import read_only
 from collector.platform.masks import kept
 from collector.platform.monitor import DEFAULT_INTERVAL, MonitorSettings, Trial, merge
 from collector.platform.validation.shapes import members
@@ -18,24 +20,7 @@ from shared.kinds import RECEIVING, Kind
 S = TypeVar("S", MonitorSettings, Trial)
 
 # Fields that a GET shows and no caller can set.
-_SHOWN = frozenset(
-    {
-        "id",
-        "status",
-        "url",
-        "stats",
-        "revision",
-        "createdAt",
-        "updatedAt",
-        "lastCheckedAt",
-        "silencedUntil",
-        "silenceReason",
-        "pausedAt",
-        "locationStates",
-        "alerts",
-        "warnings",
-    }
-)
+_READ_ONLY: Final = read_only(MonitorDetails, MonitorSettings) | read_only(MonitorItem, MonitorSettings)
 
 
 @dataclass(slots=True)
@@ -69,7 +54,7 @@ class MonitorRequest(Generic[S]):
             raise Invalid(faults)
         return self.settings, self.kind
 
-    def said(self) -> list[str]:
+    def all_warnings(self) -> list[str]:
         """Return the warnings for the caller, those about ignored fields and about its timeout too."""
         warnings = [*ignored(self.unknown), *self.warnings]
         settings = self.settings
@@ -141,7 +126,7 @@ def _take_apart(
         for name in receivers.MADE.get(kind.name, ()):
             kind.config.pop(name, None)
         parts.settings |= kind.within
-        known = {*own, *kind.accepted, *_SHOWN, "type", "config"}
+        known = {*own, *kind.accepted, *_READ_ONLY, "type", "config"}
         parts.unknown = [name for name in body if name not in known]
     return parts
 

@@ -180,7 +180,7 @@ async def _revised(
         fields = named_fields(named, config, monitor_fields.stored(kind))
         await record(tx, means.who, "update", after, fields)
         await _tell(tx, means, EventKind.MONITOR_UPDATED, after, now)
-    return SavedMonitor(after, kind, [*request.said(), *placed])
+    return SavedMonitor(after, kind, [*request.all_warnings(), *placed])
 
 
 async def record(

@@ -15,7 +15,7 @@ from collector.heartbeats.storage.heartbeats import SetSchedule
 from collector.monitors.storage import cadences
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Tx
-from shared.kinds import RECEIVING, Kind
+from shared.kinds import RECEIVING, Kind, ReceiverType
 from shared.kinds.heartbeat import LONGEST_S, Heartbeat, seconds
 
 # The location of all their results.
@@ -29,9 +29,9 @@ SETTLED: Final[Mapping[str, Any]] = {
 }
 # Fields of a configuration that only the service sets; a request may repeat them from a GET.
 MADE: Final[Mapping[str, tuple[str, ...]]] = {
-    "heartbeat": ("pingUrl", "pingKey"),
-    "opentelemetry": ("endpoint",),
-    "prometheus": ("ingestUrl",),
+    ReceiverType.HEARTBEAT: ("pingUrl", "pingKey"),
+    ReceiverType.OPENTELEMETRY: ("endpoint",),
+    ReceiverType.PROMETHEUS: ("ingestUrl",),
 }
 # The longest assumed wait for the next time of a cron expression.
 _CRON_COVER_S: Final = 31 * 86_400
@@ -45,7 +45,7 @@ def settled(kind: Kind) -> Mapping[str, Any]:
 def faults(type_: str, config: Mapping[str, Any], bad: Collection[str]) -> dict[str, str]:
     """Return faults that only the service can detect in *config*, whose *bad* fields are unreadable."""
     cron = config.get("cron")
-    if type_ != "heartbeat" or cron is None or "cron" in bad:
+    if type_ != ReceiverType.HEARTBEAT or cron is None or "cron" in bad:
         return {}
     found = times.fault(cron)
     return {"cron": found} if found else {}
@@ -67,7 +67,7 @@ def key_hash(key: str) -> bytes:
 
 def shown(type_: str, config: Mapping[str, Any], base_url: str) -> dict[str, Any]:
     """Return *config*, its secrets masked or not, as a GET shows it; *base_url*: of the API."""
-    if type_ != "heartbeat":
+    if type_ != ReceiverType.HEARTBEAT:
         return dict(config)
     rest = {name: value for name, value in config.items() if name != "pingKey"}
     return {**rest, "pingUrl": f"{base_url}/ping/{config.get('pingKey', '')}"}
@@ -102,7 +102,7 @@ async def keep_changed(tx: Tx, monitor: Monitor, kind: Kind, now: datetime) -> N
 
 async def paused_or_resumed(tx: Tx, monitor: Monitor) -> None:
     """Update the schedule after a pause or a resume; a past pause does not count as silence."""
-    if monitor.type == "heartbeat":
+    if monitor.type == ReceiverType.HEARTBEAT:
         await heartbeats.look_again(tx, monitor.team_id, monitor.id)
 
 

@@ -21,7 +21,7 @@ from collector.platform.storage.db import Tx
 from collector.platform.storage.give_way import giving_way
 from collector.platform.validation.validation import to_json
 from shared.errors import Invalid, NotFound
-from shared.kinds import RECEIVING, Kind, load
+from shared.kinds import RECEIVING, Kind, ReceiverType, load
 from shared.kinds.heartbeat import Heartbeat
 from shared.kinds.opentelemetry import OpenTelemetry
 from shared.kinds.prometheus import Prometheus
@@ -54,11 +54,11 @@ def made(monitor: Monitor, config: Mapping[str, Any], at: Addresses) -> ReportTa
     """Return the fields of *config* (whole) that the service made; None unless it receives reports."""
     known = shown(monitor, config, at)
     match monitor.type:
-        case "heartbeat":
+        case ReceiverType.HEARTBEAT:
             return ReportTarget(ping_url=known["pingUrl"])
-        case "prometheus":
+        case ReceiverType.PROMETHEUS:
             return ReportTarget(ingest_url=known["ingestUrl"], auth_token=known["authToken"])
-        case "opentelemetry":
+        case ReceiverType.OPENTELEMETRY:
             return ReportTarget(endpoint=known["endpoint"], auth_token=known["authToken"])
         case _:
             return None

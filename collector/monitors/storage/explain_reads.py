@@ -186,7 +186,7 @@ async def listening(tx: Tx, team_id: int) -> list[ListenerRow]:
     return [ListenerRow(**row) for row in rows]
 
 
-async def told(
+async def notifications(
     tx: Tx, team_id: int, id_: UUID, unheard: Sequence[str], events: int, channels: int
 ) -> list[DeliveryRow]:
     """Return the newest *events* but *unheard* kinds, newest first; at most *channels* deliveries each."""

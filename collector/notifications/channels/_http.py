@@ -72,7 +72,7 @@ def accepted(
     """
     if 200 <= answer.status < 300:
         return answer
-    why, wait = said(answer, secrets, reason), _found(answer, retry_after)
+    why, wait = explanation(answer, secrets, reason), _found(answer, retry_after)
     raise Undelivered(
         f"answered {answer.status}" + (f": {why}" if why else ""),
         status=answer.status,
@@ -81,7 +81,7 @@ def accepted(
     )
 
 
-def said(answer: HttpAnswer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
+def explanation(answer: HttpAnswer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
     """The provider's explanation, shortened; any secret that it repeats is removed."""
     found = str(_found(answer, reason) or "")
     for secret in sorted(secrets, key=len, reverse=True):

@@ -105,13 +105,13 @@ class Apprise:
         """Send to the services that no earlier attempt reached. Raises Undelivered."""
         if not is_installed():
             raise Undelivered(f"this type of channel {MISSING}", lasting=True)
-        said, text = self.render(message)
+        texts, text = self.render(message)
         left = {f"urls[{at}]": url for at, url in enumerate(self.urls)}
         left = {name: url for name, url in left.items() if name not in message.reached}
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 failed = await asyncio.get_running_loop().run_in_executor(
-                    _threads(), _notify, left, said, transport.allow_private
+                    _threads(), _notify, left, texts, transport.allow_private
                 )
         except TimeoutError:
             raise Undelivered(f"no answer within {_TIMEOUT_S} s", reached=message.reached) from None
@@ -123,23 +123,23 @@ class Apprise:
         return Sent(None, text.fault)
 
 
-def _notify(urls: dict[str, str], said: dict[str, str], allow_private: bool) -> list[str]:
+def _notify(urls: dict[str, str], texts: dict[str, str], allow_private: bool) -> list[str]:
     """The names of the services not reached. Apprise's errors are dropped: they may contain secrets."""
     with _LOADING:
         apprise = _library()
     guarded = _GUARD.set(allow_private)
     failed = []
     for name, url in urls.items():
-        if not _delivered(apprise, url, said):
+        if not _delivered(apprise, url, texts):
             failed.append(name)
     _GUARD.reset(guarded)
     return failed
 
 
-def _delivered(apprise: Any, url: str, said: dict[str, str]) -> bool:
+def _delivered(apprise: Any, url: str, texts: dict[str, str]) -> bool:
     service = apprise.Apprise(asset=apprise.AppriseAsset(storage_mode="memory"))
     try:
-        return bool(service.add(url)) and bool(service.notify(**said))
+        return bool(service.add(url)) and bool(service.notify(**texts))
     except Exception:  # noqa: BLE001 - a hundred libraries with their own errors
         return False
 

@@ -82,16 +82,16 @@ class Opsgenie:
         return Sent(answer.status, text.fault)
 
     def _follow_up(self, text: MessageText) -> dict[str, Any]:
-        said = "\n".join(filter(None, (text.title, lines(text.body))))
-        return {"note": cut(said, _MAX_NOTE), "source": "Tocsin"}
+        written = "\n".join(filter(None, (text.title, lines(text.body))))
+        return {"note": cut(written, _MAX_NOTE), "source": "Tocsin"}
 
     def _alert(self, notice: Notice, text: MessageText, alias: str) -> dict[str, Any]:
-        said = "\n\n".join(filter(None, (lines(text.body), notice.link)))
+        written = "\n\n".join(filter(None, (lines(text.body), notice.link)))
         priority = "P5" if notice.phase is Phase.NEWS else _PRIORITIES[notice.severity]
         return {
             "message": cut(text.title, _MAX_MESSAGE),
             "alias": alias,
-            "description": cut(said, _MAX_DESCRIPTION),
+            "description": cut(written, _MAX_DESCRIPTION),
             "entity": cut(lines(notice.source), _MAX_ALIAS),
             "source": "Tocsin",
             "priority": self.priority or priority,

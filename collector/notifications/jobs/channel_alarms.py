@@ -35,11 +35,11 @@ class Flags:
         async with self._db.transaction() as tx:
             channel_faults = await faults.news(tx, PATIENCE, _AT_A_TIME)
             for fault in channel_faults:
-                await _tell(tx, fault, self._now())
+                await _notify(tx, fault, self._now())
         return len(channel_faults) == _AT_A_TIME
 
 
-async def _tell(tx: Tx, news: ChannelFault, now: datetime) -> None:
+async def _notify(tx: Tx, news: ChannelFault, now: datetime) -> None:
     """Notify every other channel directly, bypassing the router and the channels' event filters."""
     shown = ids.show("chan", news.channel_id)
     log.warning("channel works again" if news.works else "channel has failed for an hour", channel=shown)

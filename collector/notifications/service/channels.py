@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from collector.alerts.storage import rules
+from collector.events.core.events import enveloped
+from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import EventEnvelope, EventLinks, TestedChannelPart, TestEvent
 from collector.notifications.channels import CHANNELS, load
 from collector.notifications.channels.message import Message
 from collector.notifications.service import outside_mails
@@ -21,6 +22,7 @@ from collector.notifications.storage.faults import FaultRecord
 from collector.notifications.storage.reads import Delivery
 from collector.platform import audit
 from collector.platform.access import Actor
+from collector.platform.answer_json import encode, json_object
 from collector.platform.bucket import PLANS
 from collector.platform.delivery import Undelivered
 from collector.platform.revision import require
@@ -30,7 +32,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.transport import Transport
 from collector.platform.validation.validation import to_json
 from shared import ids
-from shared.clock import UtcClock, iso
+from shared.clock import UtcClock
 from shared.errors import Conflict, demand_found
 from shared.kinds import secret_fields
 
@@ -214,16 +216,15 @@ async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -
 
 def _trial(row: ChannelRow, now: datetime) -> Message:
     event_id = ids.show("evt", ids.uuid7())
-    body = {
-        "event": "test",
-        "id": event_id,
-        "sequence": 0,
-        "timestamp": iso(now),
-        "message": f"This is a test of the alert channel {row.name}. Nothing is wrong.",
-        "channel": {"id": ids.show("chan", row.id), "name": row.name},
-        "links": {},
-    }
-    return Message(event_id, ids.show("dlv", ids.uuid7()), "test", orjson.dumps(body), team_id=row.team_id)
+    payload = TestEvent(
+        event=EventKind.TEST,
+        timestamp=now,
+        message=f"This is a test of the alert channel {row.name}. Nothing is wrong.",
+        channel=TestedChannelPart(id=ids.show("chan", row.id), name=row.name),
+    )
+    envelope = EventEnvelope(id=event_id, sequence=0, links=EventLinks())
+    body = encode(enveloped(payload.event, json_object(payload), envelope))
+    return Message(event_id, ids.show("dlv", ids.uuid7()), payload.event, body, team_id=row.team_id)
 
 
 async def _strangers(

@@ -6,6 +6,7 @@ from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
 from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import MonitorUpEvent
 from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage import events
 from collector.monitors.storage.monitors import Monitor
@@ -52,7 +53,7 @@ async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now:
         )
 
 
-def _recovery(monitor: Monitor, incident: LatestIncident, now: datetime) -> dict[str, object]:
+def _recovery(monitor: Monitor, incident: LatestIncident, now: datetime) -> MonitorUpEvent:
     return payloads.up(
         event_writer.of_row(monitor, "deleted"),
         incident_id=incident.id,

@@ -44,7 +44,7 @@ class Deadman:
         self._now = now
         self._owner = uuid4()
         self._due = now() + _START
-        self._said: str | None = None
+        self._logged: str | None = None
 
     async def turn(self) -> bool:
         """Ping if it is due, this process holds the lease, and everything is healthy."""
@@ -62,7 +62,7 @@ class Deadman:
         if wrong:
             self._say(wrong)
         elif not mine:
-            self._said = None
+            self._logged = None
         else:
             # No drift from the rests between turns, and no catching up after a pause.
             self._due = (self._due if timedelta() <= now - self._due < _RESTS else now) + _EVERY
@@ -88,9 +88,9 @@ class Deadman:
 
     def _say(self, wrong: str) -> None:
         """Log each change once."""
-        if wrong == self._said:
+        if wrong == self._logged:
             return
-        self._said = wrong
+        self._logged = wrong
         if wrong:
             log.warning("no ping that all is well", reason=wrong)
         else:

@@ -35,7 +35,7 @@ LEFT_OUT: Final = {
     "schema_migrations": "the restoring program migrates",
     "leases": "their holders are gone",
     "monitor_counts": "it counts monitors as they come in",
-    "signals": "those whom they are for are gone",
+    "signals": "their receivers are gone",
     "rate_buckets": "all are full by then",
     "console_sessions": "those that ended since would be open again",
     "password_links": "those that were used since would count again",
@@ -84,12 +84,12 @@ async def connected(url: str, name: str) -> AsyncIterator[Connection]:
             await connection.execute("SELECT set_config($1, $2, false)", setting, value)
         yield connection
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-        raise DumpFailed(f"the database does not go along: {_said(error)}") from error
+        raise DumpFailed(f"the database refuses: {_reason(error)}") from error
     finally:
         await _close(connection)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """The error without its details, which quote rows."""
     parts = (getattr(error, "message", None) or str(error), getattr(error, "hint", None))
     return "; ".join(part for part in parts if part)

@@ -128,20 +128,20 @@ class Embedded:
             env={"LC_ALL": "C"},
             start_new_session=True,
         )
-        said: list[str] = []
-        self._log = asyncio.create_task(self._listen(self._process, said))
-        await _ready(place, self._process, said)
+        messages: list[str] = []
+        self._log = asyncio.create_task(self._listen(self._process, messages))
+        await _ready(place, self._process, messages)
         self._quiet = False
-        said.clear()
+        messages.clear()
 
-    async def _listen(self, process: Process, said: list[str]) -> None:
+    async def _listen(self, process: Process, messages: list[str]) -> None:
         """Log the server's output until it exits."""
         if process.stderr is None:
             return
         async for line in _lines(process.stderr):
             level, _, text = line.decode(errors="replace").strip().partition(":  ")
-            if self._quiet and len(said) < 100:
-                said.append(f"{level}: {text}")
+            if self._quiet and len(messages) < 100:
+                messages.append(f"{level}: {text}")
             plain = "debug" if self._quiet else "info"
             name = plain if self._quiet and level != "PANIC" else _LEVELS.get(level, plain)
             getattr(log, name)("postgres says", text=text or level)
@@ -234,11 +234,11 @@ async def _end_leftovers(place: files.ServerHome) -> None:
     files.clear_stale(place)
 
 
-async def _ready(place: files.ServerHome, process: Process, said: list[str]) -> None:
+async def _ready(place: files.ServerHome, process: Process, messages: list[str]) -> None:
     """Wait until the server accepts connections."""
     for _ in range(round(_READY_S / _TICK_S)):
         if process.returncode is not None:
-            raise CannotStart("PostgreSQL does not start: " + "; ".join(said[-5:]))
+            raise CannotStart("PostgreSQL does not start: " + "; ".join(messages[-5:]))
         if place.status() == (process.pid, "ready"):
             return
         await asyncio.sleep(_TICK_S)

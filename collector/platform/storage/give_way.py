@@ -19,8 +19,8 @@ _YIELD = "SET LOCAL lock_timeout = '100ms'"
 _WAIT = "SET LOCAL lock_timeout = '1s'"
 
 
-async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
-    """Run *deed* in a transaction, restarting it when rows are locked by others. Raises Unavailable.
+async def giving_way(db: Db, work: Callable[[Tx], Awaitable[T]]) -> T:
+    """Run *work* in a transaction, restarting it when rows are locked by others. Raises Unavailable.
 
     Within an open transaction it does not pause between attempts: others wait for the locks held there.
     """
@@ -28,7 +28,7 @@ async def giving_way(db: Db, deed: Callable[[Tx], Awaitable[T]]) -> T:
         try:
             async with db.transaction() as tx:
                 await tx.execute(_YIELD)
-                return await deed(tx)
+                return await work(tx)
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
             if not db.nested:
                 await asyncio.sleep(wait)

@@ -178,10 +178,10 @@ def _text(path: str, faults: list[tuple[ErrorDetails, Shape]]) -> str:
     says = form.says(fault["input"])
     if says and (len(faults) > 1 or fault["type"] == "predicate_failed"):
         return says.text
-    return _said(fault, form, path)
+    return _sentence(fault, form, path)
 
 
-def _said(fault: ErrorDetails, form: Shape, path: str) -> str:
+def _sentence(fault: ErrorDetails, form: Shape, path: str) -> str:
     kind, facts = fault["type"], fault.get("ctx", {})
     match kind:
         case "missing":

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import EventProbe, OfflineReason, ProbeOfflineEvent, ProbeOnlineEvent
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.platform.storage.db import Tx
 from collector.probes.core.presence import PresenceChange, change
 from collector.probes.storage import watch as table
 from collector.probes.storage.watch import WatchedProbe
+from shared import ids
 
 
 async def notify_owners(
@@ -44,7 +45,9 @@ async def _gone(tx: Tx, watched: WatchedProbe, why: PresenceChange, now: datetim
             team_id,
             watched.probe_id,
             EventKind.PROBE_OFFLINE,
-            payloads.probe_offline(about, affected=affected, now=now),
+            ProbeOfflineEvent(
+                event=EventKind.PROBE_OFFLINE, timestamp=now, probe=about, affected_monitors=affected
+            ),
         )
         for team_id, affected in audience.items()
     ]
@@ -55,16 +58,16 @@ async def _back(tx: Tx, watched: WatchedProbe, now: datetime) -> list[Event]:
     await table.save(tx, watched.probe_id, None, now)
     about = _about(watched, watched.offline or "")
     since = watched.changed_at or now
-    payload = payloads.probe_online(about, offline_since=since, now=now)
+    payload = ProbeOnlineEvent(event=EventKind.PROBE_ONLINE, timestamp=now, probe=about, offline_since=since)
     return [Event(team_id, watched.probe_id, EventKind.PROBE_ONLINE, payload) for team_id in teams]
 
 
-def _about(watched: WatchedProbe, reason: str) -> dict[str, object]:
-    return payloads.probe_part(
-        id_=watched.probe_id,
+def _about(watched: WatchedProbe, reason: str) -> EventProbe:
+    return EventProbe(
+        id=ids.show("prb", watched.probe_id),
         name=watched.name,
         locations=watched.locations,
         version=watched.version,
-        seen_at=watched.presence.seen_at,
-        reason=reason,
+        last_seen_at=watched.presence.seen_at,
+        reason=OfflineReason(reason),
     )

@@ -10,6 +10,7 @@ from aiohttp import web
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
+from collector.console.forms.fields import FormField
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -29,6 +30,7 @@ from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
 HERE: Final = "/status-pages"
+_PICTURES: Final = frozenset({"branding.logo", "branding.logoDark", "branding.favicon"})
 _OPEN: Final = PageIncidentFilter(open=True)
 
 
@@ -157,10 +159,7 @@ def _drawn(
 ) -> web.Response:
     """Render the form; it never repeats an entered password."""
     form = forms.build(PageSettings, {**shown, "password": None}, faults)
-    fields = tuple(
-        replace(field, control="secret", help=_password_help(row)) if field.name == "password" else field
-        for field in form.fields
-    )
+    fields = tuple(_adapted(field, row) for field in form.fields)
     return page(
         request,
         "status_page_form.html.j2",
@@ -169,6 +168,15 @@ def _drawn(
         here=path(row.id) if row else HERE,
         form=replace(form, fields=fields),
     )
+
+
+def _adapted(field: FormField, row: StatusPage | None) -> FormField:
+    """The field as the settings have it: a password is not shown, an uploaded picture is on one line."""
+    if field.name == "password":
+        return replace(field, control="secret", help=_password_help(row))
+    if field.name == "branding":
+        return replace(field, fields=tuple(_adapted(below, row) for below in field.fields))
+    return replace(field, control="text") if field.name in _PICTURES else field
 
 
 def _password_help(row: StatusPage | None) -> str:

@@ -1,8 +1,8 @@
 """The bars of a status page: a component's days; equal days in a row are drawn as one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 from typing import Final
 
@@ -17,7 +17,8 @@ _BAD: Final = 99.0
 class Bar:
     """A run of equal days from *left*, *width* wide; *level*: ``none``, ``good``, ``fair`` or ``bad``.
 
-    *since* and *until*: its first and its last day; *share*: the uptime of each.
+    *since* and *until*: its first and its last day; *share*: the uptime of each; *titles*: of the incidents
+    on each.
     """
 
     left: int
@@ -26,17 +27,28 @@ class Bar:
     since: datetime
     until: datetime
     share: float | None
+    titles: Sequence[str] = ()
 
 
-def bars(days: Sequence[tuple[datetime, float | None]]) -> list[Bar]:
-    """Bars of the last days, oldest first; *days*: their uptimes in percent, None where there is no data."""
-    shift = DAYS - len(days)
+def bars(
+    days: Sequence[tuple[datetime, float | None]], titles: Mapping[date, Sequence[str]] | None = None
+) -> list[Bar]:
+    """Bars of the last days, oldest first; *days*: their uptimes in percent, None where there is no data.
+
+    *titles*: of the incidents on each day that had some.
+    """
+    shift, known = DAYS - len(days), titles or {}
+
+    def look(each: tuple[int, tuple[datetime, float | None]]) -> tuple[str, float | None, Sequence[str]]:
+        _, (at, share) = each
+        return _level(share), share, known.get(at.date(), ())
+
     drawn = []
-    for _, run in groupby(enumerate(days, start=shift), key=lambda each: (_level(each[1][1]), each[1][1])):
+    for (level, share, of_day), run in groupby(enumerate(days, start=shift), key=look):
         alike = list(run)
-        first, (since, share) = alike[0]
+        first, (since, _) = alike[0]
         width = len(alike) * _STEP - 1
-        drawn.append(Bar(first * _STEP, width, _level(share), since, alike[-1][1][0], share))
+        drawn.append(Bar(first * _STEP, width, level, since, alike[-1][1][0], share, of_day))
     return drawn
 
 

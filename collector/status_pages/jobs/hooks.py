@@ -1,23 +1,28 @@
 """Delivers page updates to subscribers' webhooks, signed like those of alert channels."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-import orjson
-
 from collector.events.core.kinds import EventKind
+from collector.events.core.payloads import EventLinks
 from collector.notifications.channels.message import Message
 from collector.notifications.channels.webhook import Webhook
 from collector.notifications.core.retry import RetryPolicy, next_try
+from collector.platform.answer_json import encode
 from collector.platform.delivery import Undelivered
 from collector.platform.seal import Keyring
 from collector.platform.transport import Transport
+from collector.status_pages.core.payloads import (
+    AffectedComponent,
+    EventPage,
+    NoticedIncident,
+    SubscriberNotice,
+)
 from collector.status_pages.jobs.sender import TryOutcome
 from collector.status_pages.service.subscribers import opened
 from collector.status_pages.storage.news import Letter
 from shared import ids
-from shared.clock import iso
 
 _POLICY: Final = RetryPolicy(max_retries=10)
 # Shorter than a letter's lease.
@@ -40,8 +45,8 @@ class PageHooks:
             return TryOutcome(error="there is no webhook")
         known = opened(self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_hook)
         hook = Webhook(url=known["url"], signing_secret=known["signingSecret"], timeout=_TIMEOUT_S)
-        body = _body(letter, self._public_url)
-        message = Message(body["id"], ids.show("dlv", letter.id), body["event"], orjson.dumps(body))
+        notice = _notice(letter, self._public_url)
+        message = Message(notice.id, ids.show("dlv", letter.id), notice.event, encode(notice))
         try:
             await hook.send(message, self._transport, now)
         except Undelivered as error:
@@ -56,31 +61,26 @@ def _event_id(letter: Letter) -> UUID:
     return own or letter.id
 
 
-def _body(letter: Letter, public_url: str) -> dict[str, Any]:
-    """Like the event of the same update, without fields that only the team may see."""
+def _notice(letter: Letter, public_url: str) -> SubscriberNotice:
     first = letter.occasion in {"published", "planned"}
-    return {
-        "event": EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,
-        "id": ids.show("evt", _event_id(letter)),
-        "occasion": letter.occasion,
-        "timestamp": letter.at and iso(letter.at),
-        "statusPage": {
-            "id": ids.show("sp", letter.page_id),
-            "name": letter.page_name,
-            "slug": letter.slug,
-        },
-        "incident": {
-            "id": letter.incident_id and ids.show("spi", letter.incident_id),
-            "title": letter.title,
-            "status": letter.phase,
-            "severity": letter.severity,
-            "message": letter.message,
-            "affectedComponents": [
-                {"id": ids.show("comp", id_), "name": name}
+    return SubscriberNotice(
+        event=EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,
+        id=ids.show("evt", _event_id(letter)),
+        occasion=letter.occasion,
+        timestamp=letter.at,
+        status_page=EventPage(id=ids.show("sp", letter.page_id), name=letter.page_name, slug=letter.slug),
+        incident=NoticedIncident(
+            id=None if letter.incident_id is None else ids.show("spi", letter.incident_id),
+            title=letter.title,
+            status=letter.phase,
+            severity=letter.severity,
+            message=letter.message,
+            affected_components=[
+                AffectedComponent(id=ids.show("comp", id_), name=name)
                 for id_, name in zip(letter.component_ids, letter.component_names, strict=True)
             ],
-            "scheduledStart": letter.scheduled_start and iso(letter.scheduled_start),
-            "scheduledEnd": letter.scheduled_end and iso(letter.scheduled_end),
-        },
-        "links": {"statusPage": f"{public_url}/status/{letter.slug}"},
-    }
+            scheduled_start=letter.scheduled_start,
+            scheduled_end=letter.scheduled_end,
+        ),
+        links=EventLinks(status_page=f"{public_url}/status/{letter.slug}"),
+    )

@@ -3,14 +3,27 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 from collector.platform import audit, references
 from collector.platform.access import Actor
+from collector.platform.answer_json import read_only
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import ignored, read
+from collector.status_pages.answers import (
+    PageAnswer,
+    PageIncidentAnswer,
+    StatusPageComponent,
+    SubscriberAnswer,
+)
+from collector.status_pages.core.fields import (
+    ComponentSettings,
+    PageIncidentSettings,
+    PageSettings,
+    SubscriberSettings,
+)
 from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.errors import Invalid, NotFound
@@ -20,10 +33,11 @@ T = TypeVar("T")
 WHAT = "Status page"
 RESOURCE = "status-page"
 # Fields of a GET response that cannot be set.
-_SHOWN = frozenset(
-    {"id", "url", "subscribers", "components", "passwordSet", "status", "revision", "createdAt", "updatedAt"}
-    | {"warnings", "publishedAt", "resolvedAt", "updates", "verified", "subscribedAt", "notMeasuredSince"}
-    | {"domainVerified", "domainProof"}
+_READ_ONLY: Final = frozenset[str]().union(
+    read_only(PageAnswer, PageSettings),
+    read_only(StatusPageComponent, ComponentSettings),
+    read_only(PageIncidentAnswer, PageIncidentSettings),
+    read_only(SubscriberAnswer, SubscriberSettings),
 )
 
 
@@ -55,7 +69,7 @@ def asked_for(cls: type[T], body: Mapping[str, Any], kept: Mapping[str, Any]) ->
     sent = {name: value for name, value in body.items() if name in members(cls)}
     values = {**kept, **sent}
     outcome = read(cls, values)
-    unknown = [name for name in body if name not in sent and name not in _SHOWN]
+    unknown = [name for name in body if name not in sent and name not in _READ_ONLY]
     return StatusPageRequest(outcome.value, values, outcome.faults, ignored([*unknown, *outcome.unknown]))
 
 

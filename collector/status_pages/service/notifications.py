@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Any
 
-from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
 from collector.events.storage import events
 from collector.platform.access import Actor
+from collector.platform.answers import Person
 from collector.platform.storage.db import Tx
 from collector.status_pages.core.news import published, topic, updated
+from collector.status_pages.core.payloads import EventPage, EventPageIncident, PageIncidentEvent
 from collector.status_pages.storage import news
 from collector.status_pages.storage.incidents import PageIncident, Update
 from collector.status_pages.storage.news import PageUpdate
@@ -31,17 +32,21 @@ def settable(row: PageIncident) -> dict[str, Any]:
     }
 
 
-def shown(row: PageIncident, message: str) -> dict[str, Any]:
-    """An incident without its updates; *message* is that of the last one."""
-    fields = {name: value for name, value in settable(row).items() if name != "reminderMinutes"}
-    return {
-        "id": ids.show("spi", row.id),
-        **fields,
-        "message": message,
-        "publishedAt": row.published_at,
-        "updatedAt": row.updated_at,
-        "resolvedAt": row.resolved_at,
-    }
+def _in_event(row: PageIncident, message: str) -> EventPageIncident:
+    return EventPageIncident(
+        id=ids.show("spi", row.id),
+        title=row.title,
+        status=row.status,
+        severity=row.severity,
+        affected_components=[ids.show("comp", id_) for id_ in row.components],
+        component_status=row.component_status,
+        scheduled_start=row.scheduled_start,
+        scheduled_end=row.scheduled_end,
+        message=message,
+        published_at=row.published_at,
+        updated_at=row.updated_at,
+        resolved_at=row.resolved_at,
+    )
 
 
 async def notify(
@@ -50,12 +55,12 @@ async def notify(
     """Queue the notifications. Call it last in the transaction: it blocks the team's other events."""
     await news.add(tx, _page_update(before, after, update))
     kind = EventKind.PAGE_UPDATED if before else EventKind.PAGE_PUBLISHED
-    payload = payloads.page_incident(
-        kind,
-        {"id": ids.show("sp", page.id), "name": page.name, "slug": page.slug},
-        shown(after, update.message),
-        who.shown,
-        now=update.at,
+    payload = PageIncidentEvent(
+        event=kind,
+        timestamp=update.at,
+        status_page=EventPage(id=ids.show("sp", page.id), name=page.name, slug=page.slug),
+        incident=_in_event(after, update.message),
+        actor=Person(id=who.id, name=who.name),
     )
     await events.append(tx, page.team_id, after.id, kind, payload, update.at)
 

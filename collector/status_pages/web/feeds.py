@@ -55,7 +55,7 @@ def rss(view: PageView, place: PageAddresses) -> str:
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<rss version="2.0"><channel>\n'
         f"<title>{_xml(view.page.name)} status</title><link>{_xml(url)}</link>"
-        f"<description>What {_xml(view.page.name)} tells of incidents and maintenance</description>\n"
+        f"<description>What {_xml(view.page.name)} publishes about incidents and maintenance</description>\n"
         f"{items}</channel></rss>\n"
     )
 

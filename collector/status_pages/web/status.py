@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from collector.status_pages.core.bars import WIDTH, Bar, bars
+from collector.status_pages.core.bars import DAYS, WIDTH, Bar, bars
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Phase, overall
@@ -184,7 +184,7 @@ def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownCom
     monitor = seen.row.monitor_id
     daily = view.daily_of(seen)
     hours = view.hours.get(monitor, ()) if monitor else ()
-    drawn = bars([(day.at, day.uptime) for day in daily.days]) if daily else []
+    drawn = bars([(day.at, day.uptime) for day in daily.days], _titles(view, seen)) if daily else []
     return ShownComponent(
         name=seen.row.name,
         description=seen.row.description,
@@ -196,6 +196,22 @@ def _component(view: PageView, seen: ComponentDetails, words: Words) -> ShownCom
         spoken=_spoken(daily.uptime, drawn, words) if daily else "",
         chart=chart.chart(hours, view.at),
     )
+
+
+def _titles(view: PageView, seen: ComponentDetails) -> dict[date, list[str]]:
+    """The titles of the incidents that affect the component, by their days in UTC, oldest first."""
+    oldest = view.at - timedelta(days=DAYS)
+    titles: dict[date, list[str]] = {}
+    for details in reversed(view.incidents):
+        row = details.row
+        end = min(row.resolved_at or view.at, view.at)
+        if (row.components and seen.row.id not in row.components) or end < oldest:
+            continue
+        day = max(row.scheduled_start or row.published_at, oldest).astimezone(UTC).date()
+        while day <= end.astimezone(UTC).date():
+            titles.setdefault(day, []).append(row.title)
+            day += timedelta(days=1)
+    return titles
 
 
 def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:

@@ -28,6 +28,8 @@ _MOST_TRIES: Final = 3
 _STEP_NS: Final = 1_000_000
 # Two clocks read further apart are not simultaneous.
 _APART_NS: Final = 200_000
+# How long the distance between the clocks is used: they drift by less than 5 microseconds meanwhile.
+_COMPARED_NS: Final = 10_000_000
 
 
 class Pinging(Protocol):
@@ -45,8 +47,8 @@ class EchoLine:
     """A socket, with the unanswered echoes sent through it."""
 
     __slots__ = (
-        "_answer", "_counter", "_echo", "_family", "_fd", "_headers", "_known_by", "_sock", "closed",
-        "dropped", "net", "waiting",
+        "_answer", "_compared_ns", "_counter", "_echo", "_family", "_fd", "_headers", "_known_by", "_sock",
+        "_wall_ahead_ns", "closed", "dropped", "net", "waiting",
     )  # fmt: skip
 
     def __init__(self, net: "Net", family: socket.AddressFamily) -> None:
@@ -62,6 +64,9 @@ class EchoLine:
         self._known_by = slice(_IDENT if raw else _NUMBER, HEADER.size)
         self._counter = secrets.randbits(16)
         self._answer = ANSWERS[family]
+        # How far the wall clock is ahead of the monotonic one, and when that was read.
+        self._wall_ahead_ns = 0
+        self._compared_ns = -_COMPARED_NS
         self._echo = echoes(family, secrets.randbits(16) | 1 if raw else 0, secrets.token_bytes(4))
         self._fd = self._sock.fileno()
         net.watch(self._fd, self, EPOLLIN, shared=True)
@@ -76,8 +81,10 @@ class EchoLine:
         packet = self._echo(counter)
         number, known_by = counter & 0xFFFF, packet[self._known_by]
         packet += padding
-        began_ns, sent_ns = _clocks()
-        self.waiting[number] = (pinging, known_by, sent_ns, began_ns)
+        began_ns = time.monotonic_ns()
+        if began_ns - self._compared_ns > _COMPARED_NS:
+            began_ns, _ = self._compare()
+        self.waiting[number] = (pinging, known_by, began_ns + self._wall_ahead_ns, began_ns)
         try:
             self._sock.sendto(packet, (pinging.address, 0))
         except OSError as error:
@@ -88,9 +95,18 @@ class EchoLine:
         """Read what has arrived."""
         came = self._read()
         if came:
-            now_ns, wall_ns = _clocks()
+            now_ns, wall_ns = self._compare()
             for data, extras in came:
                 self._match(data, extras, now_ns, wall_ns)
+
+    def _compare(self) -> tuple[int, int]:
+        """Read both clocks, monotonic and wall, and keep their distance for the next echoes.
+
+        If the wall clock is set in between, an echo's send time is wrong on it: `_match` notices that.
+        """
+        now_ns, wall_ns = _clocks()
+        self._compared_ns, self._wall_ahead_ns = now_ns, wall_ns - now_ns
+        return now_ns, wall_ns
 
     def _read(self) -> list[tuple[bytes, Extras]]:
         """Received answers, without IP headers."""

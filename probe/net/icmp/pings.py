@@ -28,7 +28,8 @@ _MAPPED: Final = "::ffff:"
 _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EAFNOSUPPORT, errno.EINVAL})
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that would cost half a microsecond a field, and each check makes one.
+@dataclass(slots=True)
 class Heard:
     """The number of echoes *sent*, the answers' durations, and the network's errors for the rest."""
 
@@ -53,7 +54,8 @@ class Echoes:
         Raises TargetError if *to* has no address, ProbeError if nothing can be sent from here.
         """
         target_error: TargetError | None = None
-        for found in await self._net.addresses(to, spent, limit):
+        net = self._net
+        for found in net.literal(to) if to.literal else await net.addresses(to, spent, limit):
             spent.address = address = _unmapped(found)
             pinging = _Pinging(self._line(address), address, limit, count, padding)
             try:

@@ -70,7 +70,7 @@ def test_scalars_are_read_as_version_1_2_of_yaml_has_them(written: str, read_as:
         ("- just\n- a list\n", "m.yaml:1: must be an object"),
         ("monitors: {a: 1}\n", "m.yaml:1: monitors must be a list"),
         ("\nmonitor: []\n", "m.yaml:2: there is no section monitor"),
-        ("prune: true\n", "m.yaml:1: prune is said on the command line: --prune"),
+        ("prune: true\n", "m.yaml:1: prune is given on the command line: --prune"),
         ("monitors:\n  - !!python/object/apply:os.system [x]\n", "m.yaml:2: tags such as"),
         ("monitors:\n  - *nobody\n", "m.yaml:2: *nobody names nothing"),
         ("monitors:\n  - &a [*a]\n", "m.yaml:2: *a names nothing"),

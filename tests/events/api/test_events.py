@@ -18,6 +18,7 @@ from collector.platform.storage.db import Db
 from collector.server import Features, make, serve
 from shared import ids
 from shared.clock import utc_now
+from tests.events.payloads import payload_of
 from tests.events.sse import Block, connected, listening
 from tests.http.client import Api
 from tests.http.fixtures import PUBLIC_URL
@@ -300,7 +301,7 @@ async def test_who_commits_later_is_told_later_and_not_missed(api: Api) -> None:
     db = api.context.db
     async with listening(api) as stream:
         async with db.transaction() as tx:
-            first = events.Event(api.team_id, MONITOR, "monitor.down", {"event": "monitor.down"})
+            first = events.Event(api.team_id, MONITOR, "monitor.down", payload_of({"event": "monitor.down"}))
             await events.append_all(tx, [first], utc_now())
             later = asyncio.create_task(happen(db, api.team_id, OTHER, "monitor.up"))
             await eventually(lambda: _waits(db))
@@ -342,7 +343,7 @@ async def test_a_client_that_does_not_read_is_closed_and_can_resume(
         start = stream.opening[1].id
         for _ in range(100):
             async with api.context.db.transaction() as tx:
-                await events.append(tx, api.team_id, MONITOR, "monitor.down", big, utc_now())
+                await events.append(tx, api.team_id, MONITOR, "monitor.down", payload_of(big), utc_now())
         api.features.following.bell.ring()
         await eventually(_nobody_follows)
     assert start

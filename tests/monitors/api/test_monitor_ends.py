@@ -9,6 +9,7 @@ from collector.events.storage import events
 from collector.notifications.jobs.router import Router
 from shared import ids
 from shared.clock import utc_now
+from tests.events.payloads import payload_of
 from tests.http.client import Api
 from tests.http.rows import incident
 from tests.monitors.monitors import change, make, rows
@@ -116,7 +117,7 @@ async def append(api: Api, id_: str, kind: str) -> UUID:
     stream = ids.read("mon", id_)
     assert stream is not None
     async with api.context.db.transaction() as tx:
-        await events.append(tx, api.team_id, stream, kind, {"event": kind}, utc_now())
+        await events.append(tx, api.team_id, stream, kind, payload_of({"event": kind}), utc_now())
         found: UUID = await tx.fetchval("SELECT id FROM events ORDER BY sequence DESC LIMIT 1")
     return found
 

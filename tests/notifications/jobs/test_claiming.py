@@ -16,6 +16,7 @@ from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.clock import utc_now
+from tests.events.payloads import payload_of
 from tests.notifications.ground import make_any, make_channel, make_team
 
 MOST = 10_000
@@ -113,7 +114,7 @@ async def queued(tx: Tx, team: int, channels: Sequence[UUID], streams: int, each
     """Deliveries to every channel of as many events in as many streams, due at once."""
     payload = {"event": "monitor.down", "monitor": {"name": "api"}}
     facts = [
-        events.Event(team, stream, "monitor.down", payload)
+        events.Event(team, stream, "monitor.down", payload_of(payload))
         for stream in [ids.uuid7() for _ in range(streams)]
         for _ in range(each)
     ]

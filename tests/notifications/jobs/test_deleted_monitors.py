@@ -18,6 +18,7 @@ from shared import ids
 from shared.clock import iso, utc_now
 from shared.loop import Bell
 from tests.evaluation.world import World, make_world
+from tests.events.payloads import payload_of
 from tests.notifications.ground import attempts, deliveries, make_channel, make_due, make_incident
 from tests.notifications.jobs.test_sender import (
     killed_in_flight,
@@ -60,7 +61,7 @@ async def goes_down(world: World, receiver: Receiver, kind: str = "monitor.down"
     about = {"id": ids.show("mon", monitor_id), "name": "api", "type": "http", "url": None}
     payload = {"event": kind, "timestamp": iso(utc_now()), "monitor": about}
     async with db.transaction() as tx:
-        event = events.Event(team_id, monitor_id, kind, payload, incident, [channel])
+        event = events.Event(team_id, monitor_id, kind, payload_of(payload), incident, [channel])
         await events.append_all(tx, [event], utc_now())
 
 

@@ -20,6 +20,7 @@ from collector.platform.transport import Transport
 from shared import ids
 from shared.clock import utc_now
 from shared.loop import forever
+from tests.events.payloads import payload_of
 from tests.mailbox import mailbox
 from tests.notifications.channels.every import HTTP
 from tests.notifications.ground import KEYRING, PUBLIC_URL, make_any, make_team
@@ -37,7 +38,7 @@ async def tell(db: Db, team: int, stream: UUID, channels: Sequence[UUID], number
     """An event for these channels, as a rule that fires makes one."""
     payload = {"event": "alert.fired", "monitor": {"name": f"number {number} of all"}}
     async with db.transaction() as tx:
-        event = events.Event(team, stream, "alert.fired", payload, None, channels)
+        event = events.Event(team, stream, "alert.fired", payload_of(payload), None, channels)
         await events.append_all(tx, [event], utc_now())
 
 

@@ -29,7 +29,7 @@ class Bucket:
         floor = max(1, level / 4, min(plan.per_second / 4, plan.most))
         granted = int(max(0, min(ask.want, level, floor)))
         self.level, self.at = level - granted, now
-        share.told(self.level, granted, now)
+        share.granted(self.level, granted, now)
 
 
 def spend(share: Share, bucket: Bucket, now: float) -> bool:

@@ -11,6 +11,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.storage.on_commit import Aftermath
 from shared.clock import utc_now
 from shared.ids import uuid7
+from tests.events.payloads import payload_of
 from tests.probes.ground import make_team
 
 DOWN: Final = "monitor.down"
@@ -30,7 +31,9 @@ async def listening(db: Db) -> tuple[int, list[Aftermath]]:
 
 async def happen(tx: Tx, team_id: int, *kinds: str) -> None:
     stream: UUID = uuid7()
-    await events.append_all(tx, [events.Event(team_id, stream, kind, {}) for kind in kinds], utc_now())
+    await events.append_all(
+        tx, [events.Event(team_id, stream, kind, payload_of({})) for kind in kinds], utc_now()
+    )
 
 
 async def test_what_was_appended_is_passed_on_after_the_commit_and_not_before(db: Db) -> None:

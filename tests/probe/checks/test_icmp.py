@@ -15,6 +15,7 @@ import pytest
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
+from probe.net.icmp import echo_socket
 from probe.schedule.runner import run
 from shared.kinds.icmp import Icmp
 from shared.results import Outcome, Status
@@ -210,6 +211,38 @@ async def test_an_answer_that_waits_to_be_read_when_the_time_is_over_counts(rout
 
     assert outcome.status is Status.UP
     assert (outcome.phases.first_byte_us or 0) < 50_000
+
+
+class SetClock:
+    """The clocks of `time`; the wall clock can be set."""
+
+    def __init__(self) -> None:
+        self.ahead_ns = 0
+        self.monotonic_ns = time.monotonic_ns
+
+    def time_ns(self) -> int:
+        return time.time_ns() + self.ahead_ns
+
+
+@pytest.mark.parametrize("step_s", [3, -3, 0.005, -0.005])
+async def test_a_wall_clock_that_is_set_does_not_show_in_times(
+    step_s: float, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SetClock()
+    monkeypatch.setattr(echo_socket, "time", clock)
+    check = CHECKS["icmp"](Icmp(host="127.0.0.1", count=3))
+    net = Net()
+    took_us = []
+    for _ in range(4):
+        outcome = (await run(check, net, 5.0)).outcome
+        assert outcome.status is Status.UP
+        took_us.append(outcome.phases.first_byte_us or 0)
+        clock.ahead_ns += int(step_s * 1e9)
+    net.close()
+
+    assert min(took_us) >= 0
+    # Not the machine's own time, which load makes longer, but nothing of the step.
+    assert sorted(took_us)[1] < 4_000
 
 
 async def test_no_way_there_is_told_of(router: Router) -> None:

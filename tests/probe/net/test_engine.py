@@ -158,9 +158,9 @@ async def test_an_idle_engine_takes_no_time() -> None:
 
 
 async def test_a_machine_out_of_descriptors_is_not_the_targets_fault() -> None:
-    net = Net()
+    net, check = Net(), CHECKS["tcp"](Tcp(host="127.0.0.1", port=1))
     with no_more_descriptors():
-        ran = await run(CHECKS["tcp"](Tcp(host="127.0.0.1", port=1)), net, 1.0)
+        ran = await run(check, net, 1.0)
     net.close()
 
     assert (ran.outcome.status, ran.outcome.error) == (Status.UNKNOWN, "probe: out of file descriptors")

@@ -1,30 +1,37 @@
-"""The events that webhooks and the stream of events carry, as the OpenAPI document describes them."""
+"""The payloads of events: what is stored of them, sent to webhooks and streamed to followers."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Literal
 
-from collector.incidents.answers import IncidentAnswer
+from collector.events.core.kinds import EventKind
 from collector.platform.answers import (
     AlertId,
     ChannelId,
-    ComponentId,
     EventId,
     Example,
     Identifier,
     IncidentId,
     MonitorId,
     Omitted,
-    Person,
     RuleId,
 )
 from collector.platform.monitor import Severity
-from collector.status_pages.core.status_page import Phase, Status
-from collector.status_pages.core.status_page import Severity as PageSeverity
 
 Name = Annotated[str, Example("shop")]
 Error = Annotated[str, Example("connect: connection refused by 192.0.2.1:443")]
 Url = Annotated[str | None, Omitted()]
+ShownStatus = Literal["up", "down", "paused", "deleted"]
+
+
+class OfflineReason(StrEnum):
+    """Why a probe is offline."""
+
+    STOPPED = "stopped"
+    LOST = "lost"
+    BLIND = "blind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +53,25 @@ class EventLinks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventBase:
-    """Common fields of every event."""
+class EventEnvelope:
+    """Fields that an event has besides its payload when it is sent."""
 
     id: EventId
     """Id of the event: the same in every delivery attempt."""
     sequence: Annotated[int, Example(7)]
     """Position among the events of the same monitor or other source; it increases with each event."""
-    timestamp: datetime
-    """Time of the event."""
     links: EventLinks
     """Links to details."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPayload:
+    """Common fields of the payloads, which are stored with the events."""
+
+    event: EventKind
+    """Kind of the event."""
+    timestamp: datetime
+    """Time of the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +86,7 @@ class EventMonitor:
     """Type of the monitor."""
     url: Annotated[str, Example("https://shop.example.com/")] | None
     """URL of an http monitor; null for other types."""
-    status: Literal["up", "down", "paused", "deleted"]
+    status: ShownStatus
     """Status after the event."""
 
 
@@ -92,7 +107,7 @@ class StartedIncident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorDownEvent(EventBase):
+class MonitorDownEvent(EventPayload):
     """A monitor went down."""
 
     monitor: EventMonitor
@@ -116,7 +131,7 @@ class EndedIncident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorUpEvent(EventBase):
+class MonitorUpEvent(EventPayload):
     """A monitor is up again."""
 
     monitor: EventMonitor
@@ -126,7 +141,7 @@ class MonitorUpEvent(EventBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorChangeEvent(EventBase):
+class MonitorChangeEvent(EventPayload):
     """Somebody created, changed, paused, resumed or deleted a monitor."""
 
     monitor: EventMonitor
@@ -154,31 +169,31 @@ class EventLocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorDegradedEvent(EventBase):
+class MonitorDegradedEvent(EventPayload):
     """Too few locations for the quorum see a monitor down; or this has ended."""
 
     monitor: EventMonitor
     """The monitor."""
     degraded: bool
     """Whether it begins or ends."""
-    location_states: list[EventLocation]
+    location_states: Sequence[EventLocation]
     """Status at each location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorFlappingEvent(EventBase):
+class MonitorFlappingEvent(EventPayload):
     """A monitor changes its status too often; or this has ended."""
 
     monitor: EventMonitor
     """The monitor."""
     flapping: bool
     """Whether it begins or ends."""
-    location_states: list[EventLocation]
+    location_states: Sequence[EventLocation]
     """Status at each location."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorUnmeasuredEvent(EventBase):
+class MonitorUnmeasuredEvent(EventPayload):
     """No check of a monitor can measure it any more."""
 
     monitor: EventMonitor
@@ -190,43 +205,13 @@ class MonitorUnmeasuredEvent(EventBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorMeasuredEvent(EventBase):
+class MonitorMeasuredEvent(EventPayload):
     """A monitor is measured again."""
 
     monitor: EventMonitor
     """The monitor."""
     not_measured_since: datetime
     """Start of the time without measurements."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventNote:
-    """A note that was added to an incident."""
-
-    id: Annotated[str, Identifier("note")]
-    """Id of the note."""
-    incident_id: IncidentId
-    """Id of its incident."""
-    text: Annotated[str, Example("Looking into it")]
-    """Text of the note."""
-    created_by: Person
-    """Author of the note."""
-    created_at: datetime
-    """Time of writing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentEvent(EventBase):
-    """An incident was created, acknowledged, resolved, reopened or annotated."""
-
-    monitor: EventMonitor | None
-    """Its monitor; null for an incident of none."""
-    incident: IncidentAnswer
-    """The incident after the change."""
-    actor: Person
-    """Who made the change."""
-    note: Annotated[EventNote | None, Omitted()] = None
-    """The note; present only with `incident.note_added`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +257,7 @@ class AlertIncident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertEvent(EventBase):
+class AlertEvent(EventPayload):
     """An alert fired, recovered, or took an escalation step."""
 
     monitor: EventMonitor
@@ -281,7 +266,7 @@ class AlertEvent(EventBase):
     """The alert."""
     incident: AlertIncident | None
     """Incident that it belongs to; null without one."""
-    location_states: list[EventLocation]
+    location_states: Sequence[EventLocation]
     """Status at each location."""
 
 
@@ -308,7 +293,7 @@ class EventIncident:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CertificateExpiringEvent(EventBase):
+class CertificateExpiringEvent(EventPayload):
     """A certificate expires soon."""
 
     monitor: EventMonitor
@@ -327,18 +312,18 @@ class EventProbe:
     """Id of the probe."""
     name: Annotated[str, Example("eu-1")]
     """Name of the probe."""
-    locations: list[Annotated[str, Example("eu")]]
+    locations: Sequence[Annotated[str, Example("eu")]]
     """Locations that it checks from."""
     version: Annotated[str, Example("0.2.0")]
     """Version of the program."""
     last_seen_at: datetime
     """Time of its last message."""
-    reason: Literal["stopped", "lost", "blind"]
+    reason: OfflineReason
     """Why it is, or was, offline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeOfflineEvent(EventBase):
+class ProbeOfflineEvent(EventPayload):
     """A probe went offline."""
 
     probe: EventProbe
@@ -348,7 +333,7 @@ class ProbeOfflineEvent(EventBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeOnlineEvent(EventBase):
+class ProbeOnlineEvent(EventPayload):
     """A probe is online again."""
 
     probe: EventProbe
@@ -374,7 +359,7 @@ class EventChannel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelEvent(EventBase):
+class ChannelEvent(EventPayload):
     """An alert channel has failed for an hour, or works again; sent to all other channels."""
 
     channel: EventChannel
@@ -393,9 +378,9 @@ class EventWindow:
     """Human-readable description."""
     all: bool
     """Whether all monitors of the team are under maintenance."""
-    monitors: list[MonitorId]
+    monitors: Sequence[MonitorId]
     """Ids of the monitors under maintenance."""
-    tags: dict[str, str] | list[str]
+    tags: Mapping[str, str] | Sequence[str]
     """Tags of the monitors under maintenance."""
     starts_at: datetime
     """Start of the occurrence."""
@@ -404,65 +389,11 @@ class EventWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaintenanceEvent(EventBase):
+class MaintenanceEvent(EventPayload):
     """A maintenance window started or ended."""
 
     maintenance_window: EventWindow
     """The window."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage:
-    """The status page of an event."""
-
-    id: Annotated[str, Identifier("sp")]
-    """Id of the page."""
-    name: Annotated[str, Example("Example")]
-    """Name of the page."""
-    slug: Annotated[str, Example("example")]
-    """Last segment of its URL."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPageIncident:
-    """An incident on a status page."""
-
-    id: Annotated[str, Identifier("spi")]
-    """Id of the incident."""
-    title: Annotated[str, Example("Checkout is slow")]
-    """Title of the incident."""
-    status: Phase
-    """Phase that it is in."""
-    severity: PageSeverity
-    """Severity of the incident."""
-    affected_components: list[ComponentId]
-    """Ids of the affected components."""
-    component_status: Status | None
-    """Status that the affected components show while the incident is open."""
-    scheduled_start: datetime | None
-    """Scheduled start of maintenance."""
-    scheduled_end: datetime | None
-    """Scheduled end of maintenance."""
-    message: Annotated[str, Example("We look into it")]
-    """Text of the update."""
-    published_at: datetime
-    """When it was published."""
-    updated_at: datetime
-    """When it was last changed."""
-    resolved_at: datetime | None
-    """When it was resolved."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageIncidentEvent(EventBase):
-    """An incident was published or updated on a status page."""
-
-    status_page: EventPage
-    """The page."""
-    incident: EventPageIncident
-    """The incident after the change."""
-    actor: Person
-    """Who published it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,7 +407,7 @@ class TestedChannelPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestEvent(EventBase):
+class TestEvent(EventPayload):
     """The test of an alert channel."""
 
     message: Annotated[str, Example("This is a test of the alert channel ops. Nothing is wrong.")]

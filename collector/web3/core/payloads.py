@@ -1,9 +1,9 @@
-"""The events of chains that webhooks and the stream of events carry."""
+"""The payloads of events of chains."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from collector.event_payloads import EventBase, Name
+from collector.events.core.payloads import EventPayload, Name
 from collector.platform.answers import Example, MonitorId, Omitted
 
 
@@ -36,7 +36,7 @@ class GasAlert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GasEvent(EventBase):
+class GasEvent(EventPayload):
     """The gas price crossed a threshold or recovered."""
 
     monitor: ChainMonitor
@@ -86,7 +86,7 @@ class ChainAlertPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainAlertEvent(EventBase):
+class ChainAlertEvent(EventPayload):
     """A threshold on a chain was crossed or recovered; or a large transfer was seen."""
 
     monitor: ChainMonitor
@@ -98,7 +98,7 @@ class ChainAlertEvent(EventBase):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainLogEvent(EventBase):
+class ChainLogEvent(EventPayload):
     """A contract emitted an event, or the chain has undone one."""
 
     monitor: ChainMonitor
