@@ -88,7 +88,7 @@ async def test_the_first_monitor_is_made_by_hand_and_deleted_when_asked_twice(
         await page.goto(url + "/monitors")
         await page.keyboard.press("n")
         await expect(page.locator("h1")).to_have_text("New monitor")
-        await page.get_by_label("Name", exact=True).fill("Shop")
+        await page.get_by_label("Name optional", exact=True).fill("Shop")
         await page.get_by_label("URL", exact=True).fill("https://shop.example.com/")
         await page.get_by_role("button", name="Create monitor").click()
         await expect(page.locator("h1")).to_have_text("Shop")
