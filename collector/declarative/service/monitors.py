@@ -20,7 +20,7 @@ from collector.declarative.service.shape import (
     patch,
     spare,
 )
-from collector.monitors.service import creation, ends, fields, monitors
+from collector.monitors.service import creation, ends, fields, monitors, updates
 from collector.monitors.service.columns import settings_of, whole_config
 from collector.monitors.service.creation import Requests
 from collector.monitors.service.receivers import SETTLED
@@ -80,11 +80,22 @@ async def create_all(ground: ApplyContext, tx: Tx, requests: Requests) -> list[C
     return [CreatedItem(each.monitor.id, each.warnings) for each in saved]
 
 
+async def update_all(ground: ApplyContext, wanted: Sequence[tuple[Present, Body]]) -> dict[UUID, list[str]]:
+    """Change monitors together, as far as possible; return the warnings about each that was changed."""
+    bodies = {before.id: _difference(before, whole) for before, whole in wanted}
+    return await updates.update_all(ground.means, ground.team_id, bodies, ground.now)
+
+
 async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+    body = _difference(before, whole)
+    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+
+
+def _difference(before: Present, whole: Body) -> dict[str, Any]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
-    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+    return body
 
 
 async def delete(ground: ApplyContext, id_: UUID) -> None:

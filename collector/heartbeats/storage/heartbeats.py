@@ -137,6 +137,15 @@ async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
     return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
+async def hold_all(tx: Tx, team_id: int, ids: Sequence[UUID]) -> None:
+    """Lock the heartbeats among these monitors before the monitors, in the order of pings."""
+    await tx.execute(
+        "SELECT FROM heartbeats WHERE team_id = $1 AND id = ANY($2) ORDER BY key_hash FOR NO KEY UPDATE",
+        team_id,
+        ids,
+    )
+
+
 async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> HeartbeatRow | None:
     """Return the heartbeat of a monitor, not locked; None if it is none."""
     row = await tx.fetchrow(

@@ -177,6 +177,46 @@ async def _lock(tx: Tx, team_id: int, id_: UUID, which: str) -> Monitor | None:
     return Monitor(**row) if row else None
 
 
+async def lock_all(tx: Tx, team_id: int, ids: Sequence[UUID]) -> list[Monitor]:
+    """Return these of the team's monitors, as far as they exist, locked in the order of their keys.
+
+    Their heartbeats and states are locked before, if both are written.
+    """
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = ANY ($2)
+        ORDER BY m.monitor FOR NO KEY UPDATE OF m
+        """,
+        team_id,
+        ids,
+    )
+    return [Monitor(**row) for row in rows]
+
+
+async def save_all(
+    tx: Tx, team_id: int, rows: Mapping[UUID, tuple[int, Mapping[str, Any]]], now: datetime
+) -> None:
+    """Write changes that leave locations as they are; *rows*: by id, the revision and every column.
+
+    Their cadences are to be noted by the caller.
+    """
+    given = [
+        {"id": str(id_), "revision": revision, **columns, "secrets": _hex(columns["secrets"])}
+        for id_, (revision, columns) in rows.items()
+    ]
+    await tx.execute(
+        f"""
+        UPDATE monitors m SET revision = u.revision, updated_at = $2,
+            {", ".join(f"{name} = u.{name}" for name in _SET)}
+        FROM jsonb_populate_recordset(NULL::monitors, $3) AS u
+        WHERE m.team_id = $1 AND m.id = u.id
+        """,
+        team_id,
+        now,
+        given,
+    )
+
+
 async def pause(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
     await tx.execute(
         """
