@@ -34,6 +34,13 @@ async def record_created(tx: Tx, who: Actor, resource: str, names: Mapping[str, 
     await table.insert(tx, who, created)
 
 
+async def record_deleted(tx: Tx, who: Actor, resource: str, names: Mapping[str, str]) -> None:
+    """Add an entry for each of the resources that one action deleted; *names*: by their public ids."""
+    await table.insert(
+        tx, who, [AuditedAction("delete", resource, id_, name, ()) for id_, name in names.items()]
+    )
+
+
 async def record_changed(
     tx: Tx, who: Actor, resource: str, changed: Mapping[str, tuple[str, Sequence[str]]]
 ) -> None:

@@ -1,6 +1,6 @@
 """Creates, updates and deletes declared resources through the API's services; records their keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -152,8 +152,12 @@ async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
 
 
 async def _delete(ground: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
-    for key, one in work.left[section].items():
-        if not plan:
+    left = work.left[section]
+    gone: Collection[UUID] = ()
+    if section == _MONITORS and not plan:
+        gone = await monitors.delete_all(ground, [one.id for one in left.values()])
+    for key, one in left.items():
+        if not plan and one.id not in gone:
             await SECTIONS[section].delete(ground, one.id)
         work.outcome.changes.append(PlannedChange("delete", section, key))
 

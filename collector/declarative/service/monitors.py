@@ -1,6 +1,6 @@
 """Monitors in files."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -96,6 +96,13 @@ def _difference(before: Present, whole: Body) -> dict[str, Any]:
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
     return body
+
+
+async def delete_all(ground: ApplyContext, named: Sequence[UUID]) -> Collection[UUID]:
+    """Delete monitors together, as far as possible; return which. Their results go after the commit."""
+    gone = await ends.delete_all(ground.means.db, FOLLOWERS, ground.who, named, ground.now)
+    ground.forgotten.extend(gone.values())
+    return gone.keys()
 
 
 async def delete(ground: ApplyContext, id_: UUID) -> None:

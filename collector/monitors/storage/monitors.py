@@ -272,16 +272,19 @@ async def silence(tx: Tx, team_id: int, id_: UUID, until: datetime | None, reaso
     return bool(found)
 
 
-async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """Delete the monitor, and remove it from others' dependencies."""
-    await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = $2", team_id, id_)
+async def delete(tx: Tx, team_id: int, ids: Sequence[UUID]) -> None:
+    """Delete monitors, and remove them from others' dependencies."""
+    await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids)
     await tx.execute(
         """
-        UPDATE monitors SET depends_on = array_remove(depends_on, $2)
-        WHERE team_id = $1 AND $2 = ANY(depends_on)
+        UPDATE monitors SET depends_on = ARRAY(
+            SELECT id FROM unnest(depends_on) WITH ORDINALITY AS u (id, place)
+            WHERE id <> ALL ($2) ORDER BY place
+        )
+        WHERE team_id = $1 AND depends_on && $2
         """,
         team_id,
-        id_,
+        ids,
     )
 
 

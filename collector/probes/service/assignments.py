@@ -101,6 +101,15 @@ async def place_revised(
     return unserved
 
 
+async def drop(tx: Tx, monitors: Sequence[int], before: Mapping[tuple[int, int], UUID | None]) -> None:
+    """Take deleted monitors from their probes; *before*: as in `place_revised`."""
+    await plans.share(tx)
+    await plans.drop_all(tx, monitors)
+    deleted = frozenset(monitors)
+    concerned = {(probe, monitor) for (monitor, _), probe in before.items() if monitor in deleted}
+    await _signal(tx, "plan", sorted(concerned, key=str))
+
+
 _Chosen: TypeAlias = list[tuple[int, int, int, UUID | None]]
 
 

@@ -81,6 +81,11 @@ async def drop(tx: Tx, monitor: int, kept: Sequence[int] = ()) -> None:
     await tx.execute("DELETE FROM states WHERE monitor = $1 AND location <> ALL($2)", monitor, kept)
 
 
+async def drop_all(tx: Tx, monitors: Sequence[int]) -> None:
+    """Delete the states of deleted monitors, whose rows are locked."""
+    await tx.execute("DELETE FROM states WHERE monitor = ANY($1)", monitors)
+
+
 async def release(tx: Tx, monitor: int, revision: int) -> None:
     """Unassign the monitor everywhere; its state stays."""
     await tx.execute(

@@ -1,14 +1,17 @@
-"""Monitors changed together come to what each comes to by itself."""
+"""Monitors changed or deleted together come to what each comes to by itself."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from collector.monitors.service import monitors, updates
+from collector.alerts.service.followers import FOLLOWERS
+from collector.monitors.service import ends, monitors, updates
+from collector.platform.access import system
 from collector.platform.storage.db import Db
+from shared import ids
 from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.kinds import RECEIVING, TYPES
@@ -135,17 +138,100 @@ def _timeless(row: dict[str, Any]) -> dict[str, Any]:
 async def test_a_monitor_whose_change_has_faults_or_moves_it_is_left_to_its_own_change(
     api: Api, db: Db
 ) -> None:
-    ids = await furnished(api, uuid7())
+    named = await furnished(api, uuid7())
     before = await written(db, api.team_id)
     bodies: dict[UUID, dict[str, Any]] = {
-        ids["Of type tcp"]: {"config": {"port": 70_000}},
-        ids["Of type dns"]: {"locations": ["eu"]},
-        ids["Of type icmp"]: {"dependsOn": []},
+        named["Of type tcp"]: {"config": {"port": 70_000}},
+        named["Of type dns"]: {"locations": ["eu"]},
+        named["Of type icmp"]: {"dependsOn": []},
         uuid7(): {"name": "Nobody"},
-        ids["Of type tls"]: {},
+        named["Of type tls"]: {},
     }
 
     said = await updates.update_all(api.context, api.team_id, bodies, utc_now())
 
-    assert said == {ids["Of type tls"]: []}
+    assert said == {named["Of type tls"]: []}
     assert await written(db, api.team_id) == before
+
+
+# The one that depends on another.
+CHILD = everything()["monitors"][0]["name"]
+
+# What is left of deleted monitors, and of those that named them.
+_LEFT: Mapping[str, str] = {
+    "monitors": """
+        SELECT name, cardinality(depends_on) AS parents FROM monitors WHERE team_id = $1 ORDER BY name
+    """,
+    "states": "SELECT count(*) AS count FROM states JOIN monitors USING (monitor) WHERE team_id = $1",
+    "rules": """
+        SELECT name, cardinality(monitors) AS monitors, monitors IS NULL AS all_of_them FROM rules
+        WHERE team_id = $1 ORDER BY name
+    """,
+    "heartbeats": "SELECT count(*) AS count FROM heartbeats WHERE team_id = $1",
+    "audit log": """
+        SELECT action, resource, resource_name, fields FROM audit_log
+        WHERE team_id = $1 AND action = 'delete' ORDER BY resource_name
+    """,
+    "events": """
+        SELECT kind, sequence, payload -> 'monitor' ->> 'name' AS about FROM events
+        WHERE team_id = $1 ORDER BY about, sequence
+    """,
+    "streams": "SELECT sequence - routed AS waiting FROM streams WHERE team_id = $1 ORDER BY waiting",
+    "incidents": "SELECT status, monitor_name FROM incidents WHERE team_id = $1 ORDER BY monitor_name",
+}
+
+
+@pytest.mark.oldest
+async def test_monitors_deleted_together_leave_what_each_leaves_alone(api: Api, db: Db) -> None:
+    other = await api.other_team()
+    now = utc_now()
+    left = []
+    for one in (api, other):
+        named = await furnished(one, uuid7())
+        rule = {
+            "name": "Anything",
+            "monitors": [ids.show("mon", named[f"Of type {t}"]) for t in ("tcp", "dns")],
+        }
+        assert (await one.post("/v1/alert-rules", rule)).status == 201
+        kept = named.pop(CHILD)
+        await down(db, one, named["Of type tls"], now)
+        if one is api:
+            gone = await ends.delete_all(db, FOLLOWERS, system(one.team_id), list(named.values()), now)
+            assert named.keys() - {name for name, id_ in named.items() if id_ in gone} == {"Of type tls"}
+            named = {"Of type tls": named["Of type tls"]}
+        for id_ in named.values():
+            signals = one.context.signals
+            await ends.delete(db, signals, FOLLOWERS, one.team_id, id_, now, who=system(one.team_id))
+        async with db.connection() as connection:
+            left.append(
+                {
+                    what: [dict(row) for row in await connection.fetch(sql, one.team_id)]
+                    for what, sql in _LEFT.items()
+                }
+            )
+            states = await connection.fetchval(
+                "SELECT count(*) FROM states WHERE monitor NOT IN (SELECT monitor FROM monitors)"
+            )
+        assert states == 0
+        assert (await one.get(f"/v1/monitors/{ids.show('mon', kept)}")).json["dependsOn"] == []
+
+    assert left[0] == left[1]
+    assert len(left[0]["audit log"]) == len(TYPES) - 1
+
+
+async def down(db: Db, api: Api, id_: UUID, at: datetime) -> None:
+    """An open incident of the monitor, of which channels were notified."""
+    async with db.transaction() as tx:
+        await tx.execute(
+            """
+            INSERT INTO incidents (team_id, id, monitor_id, monitor_name, automatic, title, status, severity,
+                started_at, span_from, created_at)
+            SELECT team_id, $2, id, name, true, name, 'open', severity, $3, $3, $3 FROM monitors
+            WHERE team_id = $1 AND id = $4
+            """,
+            api.team_id,
+            uuid7(),
+            at,
+            id_,
+        )
+        await tx.execute("UPDATE monitors SET down = true, told = true WHERE id = $1", id_)
