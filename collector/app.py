@@ -31,6 +31,7 @@ from collector.background import (
     watch_loops,
 )
 from collector.evaluation.second_opinions import Opinions
+from collector.evaluation.storage.locks import INDEX_JOINS
 from collector.evaluation.writer import ResultWriter
 from collector.events.stream import Following
 from collector.http.context import Context
@@ -89,8 +90,10 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     async with AsyncExitStack() as stack:
         db = await Db.open(settings.database_url, size=CONNECTIONS, name="tocsin collector", kept=True)
         stack.push_async_callback(db.close)
+        ordered = await Db.open(settings.database_url, size=1, name="tocsin pings", settings=INDEX_JOINS)
+        stack.push_async_callback(ordered.close)
         await warm(db, CONNECTIONS)
-        own = shares(db)
+        own = shares(db, ordered)
         clock = DatabaseClock(own.requests.quick)
         await clock.turn()
         await bootstrap.check_keys(db, keyring, clock.now())
@@ -163,7 +166,9 @@ async def _working(
     guard, watch = ClockGuard(clock), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, clock=clock)
     writer, evaluation = evaluation_loops(own.ingest, clock, guard, opinions, watch)
-    heartbeats, series, ingestion = ingestion_loops(own.ingest, clock, keyring, guard, opinions, watch)
+    heartbeats, series, ingestion = ingestion_loops(
+        own.ingest, clock, keyring, guard, opinions, watch, own.ordered
+    )
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, probe_loops = _for_probes(own.sessions, clock, keyring, settings, guard, signals, writer, nodes)
     context = _context(own.requests, clock, keyring, settings, signals, transport, nodes)

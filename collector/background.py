@@ -97,10 +97,14 @@ def ingestion_loops(
     clock_guard: ClockGuard,
     opinions: Opinions,
     watch: Watch,
+    ordered: Db | None,
 ) -> tuple[PingReceiver, Receiving, Sequence[Loop]]:
-    """Receivers of pings and metrics, and the loops that notice missing ones."""
+    """Receivers of pings and metrics, and the loops that notice missing ones.
+
+    *ordered*: see `PingReceiver`.
+    """
     pushes = Pushes(db, clock=clock_guard, opinions=opinions, watch=watch)
-    heartbeats = PingReceiver(db, pushes, clock=clock)
+    heartbeats = PingReceiver(db, pushes, clock=clock, ordered=ordered)
     series = Receiving(db, keyring, pushes, clock=clock)
     silent = SeriesSweeper(db, series, clock=clock_guard)
     missing = late.HeartbeatSweeper(db, heartbeats, clock=clock_guard)

@@ -3,8 +3,8 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -45,8 +45,10 @@ _Answer: TypeAlias = float | Exception | None
 class PingReceiver:
     """Receives pings; one per collector."""
 
-    def __init__(self, db: Db, pushes: Pushes, *, clock: Clock) -> None:
+    def __init__(self, db: Db, pushes: Pushes, *, clock: Clock, ordered: Db | None = None) -> None:
+        """*ordered*: the same database, by connections with the settings `locks.INDEX_JOINS`."""
         self._db = db
+        self._ordered = ordered
         self._pushes = pushes
         self._clock = clock
         # The limit of one collector; the rows of the heartbeats limit all of them together.
@@ -99,8 +101,8 @@ class PingReceiver:
             return {}
         first = {ping.key_hash: ping for ping in reversed(group)}
         good = [Good(key, heartbeat.run_time(first[key].ping)) for key in sorted(first)]
-        async with self._db.transaction() as tx:
-            await locks.begin(tx)
+        alone = not self._pushes.watches and not any(ping.body for ping in first.values())
+        async with self._for_good(alone=alone) as tx:
             now = self._moment()
             taken = await heartbeats.take_good(tx, good, _RATE, secrets.randbits(15), now)
             bodies = [
@@ -113,6 +115,20 @@ class PingReceiver:
             await self._pushes.mark_good(tx, [(beat.monitor, beat.ms) for beat in taken])
         self._pushes.count(len(taken))
         return {id(first[beat.key_hash]): beat.ahead_s for beat in taken}
+
+    @asynccontextmanager
+    async def _for_good(self, *, alone: bool) -> AsyncIterator[Tx]:
+        """A transaction whose joins use indexes; *alone*: of one statement, which needs no BEGIN and COMMIT.
+
+        Each of those costs a round trip, for which all pings that have come meanwhile wait.
+        """
+        if self._ordered is None:
+            async with self._db.transaction() as tx:
+                await locks.begin(tx)
+                yield tx
+        else:
+            async with self._ordered.connection() if alone else self._ordered.transaction() as tx:
+                yield tx
 
     async def _commit(self, group: Sequence[ReceivedPing]) -> Sequence[_Answer]:
         try:

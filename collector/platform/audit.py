@@ -34,6 +34,24 @@ async def record_created(tx: Tx, who: Actor, resource: str, names: Mapping[str, 
     await table.insert(tx, who, created)
 
 
+async def record_deleted(tx: Tx, who: Actor, resource: str, names: Mapping[str, str]) -> None:
+    """Add an entry for each of the resources that one action deleted; *names*: by their public ids."""
+    await table.insert(
+        tx, who, [AuditedAction("delete", resource, id_, name, ()) for id_, name in names.items()]
+    )
+
+
+async def record_changed(
+    tx: Tx, who: Actor, resource: str, changed: Mapping[str, tuple[str, Sequence[str]]]
+) -> None:
+    """Add an entry for each of the resources that one action changed; by id, the name and the fields."""
+    done = [
+        AuditedAction("update", resource, id_, name, sorted(set(fields)))
+        for id_, (name, fields) in changed.items()
+    ]
+    await table.insert(tx, who, done)
+
+
 def differing(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
     """The names of the fields whose values differ, each prefixed with *prefix*."""
     names = {**before, **after}

@@ -46,10 +46,18 @@ async def _at_once() -> list[Figure]:
         async with db.transaction() as tx:
             team_id = await teams.insert(tx, ids.uuid7(), "shop", "enterprise", utc_now())
         few, many = monitors(4_000), monitors(10_000)
+        changed = [{**body, "interval": 120} for body in many]
         return [
             Figure("apply, plan of 4,000 monitors", await took(db, team_id, few, plan=True), "s", at_most=2),
             Figure("apply, 10,000 monitors", await took(db, team_id, many), "s", at_most=20),
             Figure("apply, plan of 10,000 unchanged monitors", await took(db, team_id, many, plan=True), "s"),
+            Figure("apply, 10,000 changed monitors", await took(db, team_id, changed), "s", at_most=20),
+            Figure(
+                "apply, 9,999 of them deleted",
+                await took(db, team_id, changed[:1], prune=True),
+                "s",
+                at_most=20,
+            ),
         ]
 
 
@@ -88,13 +96,16 @@ async def _batches(served: Served, count: int) -> float:
     return time.monotonic() - began
 
 
-async def took(db: Db, team_id: int, declared: Sequence[Any], *, plan: bool = False) -> float:
+async def took(
+    db: Db, team_id: int, declared: Sequence[Any], *, plan: bool = False, prune: bool = False
+) -> float:
     """Return the seconds for these monitors in one request."""
     who = operator(team_id)
     context = ServiceContext(db, _KEYRING, Signals(db), 10, who)
     own = Own("https://tocsin.example.com", ())
+    body = {"monitors": declared, "plan": plan, "prune": prune}
     began = time.monotonic()
-    await apply.apply(context, who, {"monitors": declared, "plan": plan}, utc_now, own=own)
+    await apply.apply(context, who, body, utc_now, own=own)
     return time.monotonic() - began
 
 

@@ -1,5 +1,6 @@
 """What alerting does when a monitor is deleted or an incident acknowledged."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -18,7 +19,17 @@ class AlertingFollowers:
     """Implements `MonitorFollowers` and `IncidentFollowers`."""
 
     async def release(self, tx: Tx, monitor: Monitor) -> None:
-        await rules.drop_monitor(tx, monitor.team_id, monitor.id)
+        await rules.drop_monitors(tx, monitor.team_id, [monitor.id])
+
+    async def concerned(self, tx: Tx, team_id: int, ids: Sequence[UUID]) -> set[UUID]:
+        alerting = {
+            alert.monitor_id for alert in await table.of_monitors(tx, [(team_id, id_) for id_ in ids])
+        }
+        return alerting | await deleted_monitors.owed_an_end(tx, team_id, ids)
+
+    async def release_all(self, tx: Tx, team_id: int, ids: Sequence[UUID]) -> None:
+        await rules.drop_monitors(tx, team_id, ids)
+        await deleted_monitors.forget(tx, team_id, ids)
 
     async def end(
         self, tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime

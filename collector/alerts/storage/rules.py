@@ -220,15 +220,18 @@ async def drop_channel(tx: Tx, team_id: int, channel_id: UUID) -> None:
     )
 
 
-async def drop_monitor(tx: Tx, team_id: int, monitor_id: UUID) -> None:
-    """Remove a monitor that is being deleted from its rules; a rule with no other then applies to none."""
+async def drop_monitors(tx: Tx, team_id: int, monitors: Sequence[UUID]) -> None:
+    """Remove monitors that are being deleted from their rules; a rule with no other then applies to none."""
     await tx.execute(
         """
-        UPDATE rules SET monitors = array_remove(monitors, $2), revision = revision + 1
-        WHERE team_id = $1 AND $2 = ANY (monitors)
+        UPDATE rules SET revision = revision + 1, monitors = ARRAY(
+            SELECT id FROM unnest(monitors) WITH ORDINALITY AS u (id, place)
+            WHERE id <> ALL ($2) ORDER BY place
+        )
+        WHERE team_id = $1 AND monitors && $2
         """,
         team_id,
-        monitor_id,
+        monitors,
     )
 
 

@@ -1,5 +1,6 @@
 """Creates, updates and deletes declared resources through the API's services; records their keys."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -44,6 +45,14 @@ class Work:
     outcome: ApplyOutcome = field(default_factory=ApplyOutcome)
 
 
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """Monitors done by one step for all: those *created*, by place, and warnings about those *updated*."""
+
+    created: Mapping[str, CreatedItem] = field(default_factory=dict)
+    updated: Mapping[UUID, Sequence[str]] = field(default_factory=dict)
+
+
 async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> None:
     """Deletions free addresses, so they run first; those of monitors block others, so they run last.
 
@@ -55,10 +64,10 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
             if section != _MONITORS:
                 await _delete(ground, work, section)
     for section, listed in work.items.items():
-        created = await _monitors(tx, ground, work) if section == _MONITORS else {}
+        done = await _monitors(tx, ground, work) if section == _MONITORS else _Together()
         faults: dict[str, str] = {}
         for item in listed:
-            faults |= await _put(ground, work, item, called, created.get(item.at))
+            faults |= await _put(ground, work, item, called, done)
         if faults:
             raise Invalid(faults)
         await _remember(tx, ground, work, section)
@@ -66,8 +75,8 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
         await _delete(ground, work, _MONITORS, plan=plan)
 
 
-async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> dict[str, CreatedItem]:
-    """Create the new monitors together; return them by place. Raises Invalid for unknown parents."""
+async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> "_Together":
+    """Create the new monitors together, and change others. Raises Invalid for unknown parents."""
     listed, wholes = work.items[_MONITORS], work.wholes
     new = {_tentative(item): item for item in listed if item.before is None}
     moved = [
@@ -85,15 +94,24 @@ async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> dict[str, Creat
     if faults:
         raise Invalid(faults)
     made = await monitors.create_all(ground, tx, {id_: work.monitors[item.at] for id_, item in new.items()})
-    return {item.at: each for item, each in zip(new.values(), made, strict=True)}
+    real = {ids.show("mon", id_): ids.show("mon", each.id) for id_, each in zip(new, made, strict=True)}
+    wanted = [
+        (item.before, swapped(wholes[item.at], real))
+        for item in listed
+        if item.before is not None and item.before.body != wholes[item.at]
+    ]
+    return _Together(
+        {item.at: each for item, each in zip(new.values(), made, strict=True)},
+        await monitors.update_all(ground, wanted),
+    )
 
 
 async def _put(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], created: CreatedItem | None
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
 ) -> dict[str, str]:
-    """Create or update one resource, unless it was *created*; return its faults."""
+    """Create or update one resource, unless that is *done*; return its faults."""
     try:
-        change, warnings = await _put_one(ground, work, item, called, created)
+        change, warnings = await _put_one(ground, work, item, called, done)
     except Invalid as error:
         return {f"{item.at}.{name}": text for name, text in error.details.items()}
     except (Conflict, NotFound) as error:
@@ -108,11 +126,11 @@ async def _put(
 
 
 async def _put_one(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], created: CreatedItem | None
+    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
 ) -> tuple[PlannedChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:
-        made = created or await _created(ground, sort, swapped(item.body, work.real))
+        made = done.created.get(item.at) or await _created(ground, sort, swapped(item.body, work.real))
         work.real[item.tentative] = ids.show(sort.prefix, made.id)
         return PlannedChange("create", item.section, item.key), list(made.warnings)
     if before.body == whole:
@@ -122,7 +140,9 @@ async def _put_one(
         FieldChange(change.name, swapped(change.old, called), swapped(change.new, called))
         for change in fields(before.body, whole, shown)
     ]
-    warnings = await sort.update(ground, before, swapped(whole, work.real))
+    warnings: Sequence[str] | None = done.updated.get(before.id)
+    if warnings is None:
+        warnings = await sort.update(ground, before, swapped(whole, work.real))
     return PlannedChange("update", item.section, item.key, changed), list(warnings)
 
 
@@ -132,8 +152,12 @@ async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
 
 
 async def _delete(ground: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
-    for key, resource in work.left[section].items():
-        if not plan:
+    left = work.left[section]
+    gone: Collection[UUID] = ()
+    if section == _MONITORS and not plan:
+        gone = await monitors.delete_all(ground, [resource.id for resource in left.values()])
+    for key, resource in left.items():
+        if not plan and resource.id not in gone:
             await SECTIONS[section].delete(ground, resource.id)
         work.outcome.changes.append(PlannedChange("delete", section, key))
 

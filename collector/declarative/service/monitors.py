@@ -1,6 +1,6 @@
 """Monitors in files."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -21,7 +21,7 @@ from collector.declarative.service.shape import (
     spare,
 )
 from collector.monitors.answers import MonitorDetails
-from collector.monitors.service import creation, ends, fields, monitors
+from collector.monitors.service import creation, ends, fields, monitors, updates
 from collector.monitors.service.columns import settings_of, whole_config
 from collector.monitors.service.creation import Requests
 from collector.monitors.service.receivers import SETTLED
@@ -79,11 +79,29 @@ async def create_all(ground: ApplyContext, tx: Tx, requests: Requests) -> list[C
     return [CreatedItem(each.monitor.id, each.warnings) for each in saved]
 
 
+async def update_all(ground: ApplyContext, wanted: Sequence[tuple[Present, Body]]) -> dict[UUID, list[str]]:
+    """Change monitors together, as far as possible; return the warnings about each that was changed."""
+    bodies = {before.id: _difference(before, whole) for before, whole in wanted}
+    return await updates.update_all(ground.means, ground.team_id, bodies, ground.now)
+
+
 async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+    body = _difference(before, whole)
+    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+
+
+def _difference(before: Present, whole: Body) -> dict[str, Any]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
-    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+    return body
+
+
+async def delete_all(ground: ApplyContext, named: Sequence[UUID]) -> Collection[UUID]:
+    """Delete monitors together, as far as possible; return which. Their results go after the commit."""
+    gone = await ends.delete_all(ground.means.db, FOLLOWERS, ground.who, named, ground.now)
+    ground.forgotten.extend(gone.values())
+    return gone.keys()
 
 
 async def delete(ground: ApplyContext, id_: UUID) -> None:

@@ -108,9 +108,14 @@ class Pushes:
         metrics.transactions.inc()
         metrics.results_committed.inc(results)
 
+    @property
+    def watches(self) -> bool:
+        """Whether any monitor's results matter to alert rules."""
+        return bool(self._watch.monitors)
+
     async def mark_good(self, tx: Tx, good: Sequence[tuple[int, int]]) -> None:
         """Mark rules for results, (monitor, ms) each, that were stored in time and are good."""
-        if not self._watch.monitors:
+        if not self.watches:
             return
         found = [(self._watch.monitors.get(monitor), ms) for monitor, ms in good]
         marked = {(rule.team_id, rule.id) for rule, ms in found if rule and rule.matters(Status.UP, ms, 0)}

@@ -1,10 +1,13 @@
 """Lock order and lock timeouts of the deciding transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from collector.platform.storage.db import Tx
 
 _OTHER_JOINS = ("enable_hashjoin", "enable_mergejoin", "enable_seqscan", "enable_bitmapscan")
+# What `begin` sets, for connections on which each statement is a transaction of its own.
+INDEX_JOINS: Final[Mapping[str, str]] = dict.fromkeys(_OTHER_JOINS, "off")
 
 
 async def begin(tx: Tx) -> None:

@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-
 from collector.heartbeats.core.heartbeat import Beat, PingSchedule
 from collector.platform.pace import PaceLimit
 from collector.platform.storage.db import Tx
@@ -139,6 +137,15 @@ async def hold(tx: Tx, team_id: int, id_: UUID) -> bool:
     return bool(await patiently(tx, tx.fetch(held, team_id, id_)))
 
 
+async def hold_all(tx: Tx, team_id: int, ids: Sequence[UUID]) -> None:
+    """Lock the heartbeats among these monitors before the monitors, in the order of pings."""
+    await tx.execute(
+        "SELECT FROM heartbeats WHERE team_id = $1 AND id = ANY($2) ORDER BY key_hash FOR NO KEY UPDATE",
+        team_id,
+        ids,
+    )
+
+
 async def of_monitor(tx: Tx, team_id: int, id_: UUID) -> HeartbeatRow | None:
     """Return the heartbeat of a monitor, not locked; None if it is none."""
     row = await tx.fetchrow(
@@ -178,7 +185,7 @@ async def take_good(
     """Take good pings, at most one per key, in the order of their keys; return those taken.
 
     Only where no decision is needed: the wait is fixed, no run is unfinished, the
-    monitor is neither paused nor failing, and it is within its rate. Joins must use indexes.
+    monitor is neither paused nor failing, and it is within its rate. Joins must use indexes (see `locks`).
     Raises SerializationError if one began to fail meanwhile: the retry leaves it out.
     """
     rows = await tx.fetch(
@@ -190,8 +197,6 @@ async def take_good(
         rate.most_s,
         now,
     )
-    if rows and rows[0]["moved"] != len(rows):
-        raise asyncpg.SerializationError("a monitor began to fail while its ping was taken")
     return [TakenPing(row["key_hash"], row["monitor"], row["ms"], row["n"], row["ahead_s"]) for row in rows]
 
 
@@ -232,7 +237,9 @@ _TAKE_GOOD = f"""
         SELECT monitor, hour FROM came, date_trunc('hour', $6::timestamptz, 'UTC') hour, rollups_done
         WHERE hour < rollups_done.until
     )
-    SELECT key_hash, monitor, ms, n, ahead_s, (SELECT count(*) FROM moved) AS moved FROM came
+    SELECT key_hash, monitor, ms, n, ahead_s FROM came
+    WHERE (SELECT count(*) FROM moved) = (SELECT count(*) FROM came)
+        OR serialization_failure('a monitor began to fail while its ping was taken')
 """
 
 

@@ -1,5 +1,6 @@
 """The open incident of a monitor that is resumed, silenced or deleted, and the monitor of an incident."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -20,6 +21,19 @@ async def newest(tx: Tx, team_id: int, monitor_id: UUID) -> LatestIncident | Non
         monitor_id,
     )
     return LatestIncident(**row) if row else None
+
+
+async def unresolved(tx: Tx, team_id: int, monitors: Sequence[UUID]) -> set[UUID]:
+    """Return those of the monitors with an open automatic incident."""
+    rows = await tx.fetch(
+        """
+        SELECT monitor_id FROM incidents
+        WHERE team_id = $1 AND monitor_id = ANY($2) AND automatic AND status <> 'resolved'
+        """,
+        team_id,
+        monitors,
+    )
+    return {row["monitor_id"] for row in rows}
 
 
 async def lock_monitor(tx: Tx, team_id: int, incident_id: UUID) -> None:

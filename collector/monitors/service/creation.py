@@ -90,12 +90,12 @@ async def create_all(
     else:
         context.later.extend(announced)
     return [
-        SavedMonitor(each, kind, [*requests[each.id].all_warnings(), *_unserved(each, without)])
+        SavedMonitor(each, kind, [*requests[each.id].all_warnings(), *unserved_at(each, without)])
         for each, kind, without in zip(created, kinds, unserved, strict=True)
     ]
 
 
-def _unserved(monitor: Monitor, without: Mapping[str, bool]) -> list[str]:
+def unserved_at(monitor: Monitor, without: Mapping[str, bool]) -> list[str]:
     """Return a warning for each location without a probe of its own."""
     if monitor.type in RECEIVING:
         return []

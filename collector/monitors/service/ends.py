@@ -1,5 +1,6 @@
 """Deletes a monitor: those who were notified of its outage are notified of its end."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -10,18 +11,22 @@ from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
+from collector.heartbeats.storage import heartbeats
 from collector.history.storage import deleted
 from collector.incidents.storage import incidents, monitor_incidents
 from collector.monitors.service.followers import MonitorFollowers
 from collector.monitors.service.monitors import record
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.monitors import Monitor
+from collector.platform import audit
 from collector.platform.access import Actor
 from collector.platform.revision import require
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db, Tx
-from collector.platform.storage.give_way import giving_way
+from collector.platform.storage.give_way import giving_way, patiently
 from collector.probes.service import assignments
+from collector.probes.storage import plans
+from shared import ids
 from shared.errors import NotFound
 
 _DELETED: Final = "deleted"
@@ -52,7 +57,7 @@ async def delete(
             raise NotFound("Monitor not found")
         require(monitor.revision, only)
         incident = await _end_incident(tx, monitor, now)
-        await table.delete(tx, team_id, id_)
+        await table.delete(tx, team_id, [id_])
         await followers.release(tx, monitor)
         await assignments.place(tx, monitor.monitor, monitor.revision + 1, [], now=now)
         await record(tx, who, "delete", monitor)
@@ -71,6 +76,38 @@ async def delete(
             await deleted.forget(tx, [number])
     else:
         later.append(number)
+
+
+async def delete_all(
+    db: Db, followers: MonitorFollowers, actor: Actor, named: Sequence[UUID], now: datetime
+) -> dict[UUID, int]:
+    """Delete the monitors of which nobody has to be notified, together; return their numbers by their ids.
+
+    The others are left to `delete`, and so are monitors that do not exist. Results are deleted by the
+    caller, after the commit; ring the signals then. Raises Unavailable.
+    """
+
+    async def work(tx: Tx) -> dict[UUID, int]:
+        team_id = actor.team_id
+        # In the order of a writer: heartbeats, states, monitors.
+        await patiently(tx, heartbeats.hold_all(tx, team_id, named))
+        holders = await patiently(tx, plans.lock_states(tx, team_id, named))
+        there = await patiently(tx, table.lock_all(tx, team_id, named))
+        busy = await monitor_incidents.unresolved(tx, team_id, named)
+        busy |= await followers.concerned(tx, team_id, named)
+        quiet = [monitor for monitor in there if monitor.id not in busy and not monitor.told]
+        going = [monitor.id for monitor in quiet]
+        await table.delete(tx, team_id, going)
+        await assignments.drop(tx, [monitor.monitor for monitor in quiet], holders)
+        names = {ids.show("mon", monitor.id): monitor.name for monitor in quiet}
+        await audit.record_deleted(tx, actor, "monitor", names)
+        # Last, as in the writer: appending takes the team's next position, for which others wait.
+        await followers.release_all(tx, team_id, going)
+        deletions = [event_writer.change(EventKind.MONITOR_DELETED, monitor, now) for monitor in quiet]
+        await events.append_all(tx, deletions, now)
+        return {monitor.id: monitor.monitor for monitor in quiet}
+
+    return await giving_way(db, work) if named else {}
 
 
 async def _resolved(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now: datetime) -> list[Event]:

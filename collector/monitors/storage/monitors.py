@@ -178,6 +178,46 @@ async def _lock(tx: Tx, team_id: int, id_: UUID, which: str) -> Monitor | None:
     return Monitor(**row) if row else None
 
 
+async def lock_all(tx: Tx, team_id: int, ids: Sequence[UUID]) -> list[Monitor]:
+    """Return these of the team's monitors, as far as they exist, locked in the order of their keys.
+
+    Their heartbeats and states are locked before, if both are written.
+    """
+    rows = await tx.fetch(
+        f"""
+        SELECT {_COLUMNS} FROM monitors m WHERE m.team_id = $1 AND m.id = ANY ($2)
+        ORDER BY m.monitor FOR NO KEY UPDATE OF m
+        """,
+        team_id,
+        ids,
+    )
+    return [Monitor(**row) for row in rows]
+
+
+async def save_all(
+    tx: Tx, team_id: int, rows: Mapping[UUID, tuple[int, Mapping[str, Any]]], now: datetime
+) -> None:
+    """Write changes that leave locations as they are; *rows*: by id, the revision and every column.
+
+    Their cadences are to be noted by the caller.
+    """
+    given = [
+        {"id": str(id_), "revision": revision, **columns, "secrets": _hex(columns["secrets"])}
+        for id_, (revision, columns) in rows.items()
+    ]
+    await tx.execute(
+        f"""
+        UPDATE monitors m SET revision = u.revision, updated_at = $2,
+            {", ".join(f"{name} = u.{name}" for name in _SET)}
+        FROM jsonb_populate_recordset(NULL::monitors, $3) AS u
+        WHERE m.team_id = $1 AND m.id = u.id
+        """,
+        team_id,
+        now,
+        given,
+    )
+
+
 async def pause(tx: Tx, team_id: int, id_: UUID, revision: int, now: datetime) -> None:
     await tx.execute(
         """
@@ -233,16 +273,19 @@ async def silence(tx: Tx, team_id: int, id_: UUID, until: datetime | None, reaso
     return bool(found)
 
 
-async def delete(tx: Tx, team_id: int, id_: UUID) -> None:
-    """Delete the monitor, and remove it from others' dependencies."""
-    await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = $2", team_id, id_)
+async def delete(tx: Tx, team_id: int, ids: Sequence[UUID]) -> None:
+    """Delete monitors, and remove them from others' dependencies."""
+    await tx.execute("DELETE FROM monitors WHERE team_id = $1 AND id = ANY ($2)", team_id, ids)
     await tx.execute(
         """
-        UPDATE monitors SET depends_on = array_remove(depends_on, $2)
-        WHERE team_id = $1 AND $2 = ANY(depends_on)
+        UPDATE monitors SET depends_on = ARRAY(
+            SELECT id FROM unnest(depends_on) WITH ORDINALITY AS u (id, place)
+            WHERE id <> ALL ($2) ORDER BY place
+        )
+        WHERE team_id = $1 AND depends_on && $2
         """,
         team_id,
-        id_,
+        ids,
     )
 
 

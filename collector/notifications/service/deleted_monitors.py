@@ -1,6 +1,8 @@
 """Notifies channels of the end of an outage whose monitor is deleted."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.evaluation.storage.locked_monitors import LatestIncident
@@ -22,7 +24,7 @@ async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now:
     await monitor_deliveries.take(tx, *stream)
     listeners = await channels.listeners(tx, [monitor.team_id])
     notified = await monitor_deliveries.hold_it_down(tx, *stream)
-    await monitor_deliveries.drop(tx, *stream)
+    await monitor_deliveries.drop(tx, monitor.team_id, [monitor.id])
     if incident is None or not (notified or monitor.told):
         return
     await events.append(
@@ -51,6 +53,17 @@ async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now:
                 for channel in owed
             ],
         )
+
+
+async def owed_an_end(tx: Tx, team_id: int, ids_: Sequence[UUID]) -> set[UUID]:
+    """Return those of the monitors that some channel may have as down; block routers from all of them."""
+    await monitor_deliveries.take_all(tx, team_id, ids_)
+    return await monitor_deliveries.held_down(tx, team_id, ids_)
+
+
+async def forget(tx: Tx, team_id: int, ids_: Sequence[UUID]) -> None:
+    """Drop the pending deliveries of monitors that are not `owed_an_end`."""
+    await monitor_deliveries.drop(tx, team_id, ids_)
 
 
 def _recovery(monitor: Monitor, incident: LatestIncident, now: datetime) -> MonitorUpEvent:

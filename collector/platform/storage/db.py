@@ -1,7 +1,7 @@
 """The PostgreSQL pool: it finds the primary; a lost database becomes Unavailable here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
@@ -129,20 +129,26 @@ class Db:
         name: str = "tocsin",
         kept: bool = False,
         within_s: float = PATIENCE_S,
+        settings: Mapping[str, str] | None = None,
     ) -> "Db":
         """Connect, waiting for a starting server. Raises Unavailable; CannotStart for an old version.
 
-        *kept*: connections are not closed when idle.
+        *kept*: connections are not closed when idle. *settings*: of PostgreSQL, for each connection.
         """
         first = await patient(url, name, within_s=within_s)
         major = first.get_server_version().major
         await first.close()
         if major < OLDEST:
             raise CannotStart(f"PostgreSQL {OLDEST} or newer is needed; TOCSIN_DATABASE_URL leads to {major}")
-        settings = {**_SETTINGS, **(_SINCE_17 if major >= 17 else {}), "application_name": name}
+        own = {
+            **_SETTINGS,
+            **(_SINCE_17 if major >= 17 else {}),
+            **(settings or {}),
+            "application_name": name,
+        }
 
         async def dial(*_: object, **kwargs: Any) -> Connection:
-            return await connect(url, server_settings=settings, **kwargs)
+            return await connect(url, server_settings=own, **kwargs)
 
         pool = await asyncpg.create_pool(
             connect=dial,

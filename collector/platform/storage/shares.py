@@ -22,7 +22,7 @@ CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKE
 class Shares:
     """*requests* of API and console; *ingest* stores and evaluates; *telling* alerts and sends.
 
-    *sessions* of probes; *upkeep*: all other background work.
+    *sessions* of probes; *upkeep*: all other background work; *ordered*: see `PingReceiver`.
     """
 
     requests: Db
@@ -30,10 +30,18 @@ class Shares:
     telling: Db
     sessions: Db
     upkeep: Db
+    ordered: Db | None = None
 
 
-def shares(db: Db) -> Shares:
+def shares(db: Db, ordered: Db | None = None) -> Shares:
     """Divide a pool of CONNECTIONS."""
     requests = db.share(_REQUESTS, each=_REQUESTS_OF_A_TEAM)
     requests.quick = db.share(_QUICK)
-    return Shares(requests, db.share(_INGEST), db.share(_TELLING), db.share(_SESSIONS), db.share(_UPKEEP))
+    return Shares(
+        requests,
+        db.share(_INGEST),
+        db.share(_TELLING),
+        db.share(_SESSIONS),
+        db.share(_UPKEEP),
+        ordered,
+    )

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 from uuid import UUID
 
 from collector.platform import signals
@@ -53,7 +54,7 @@ async def place(tx: Tx, monitor: int, revision: int, locations: Sequence[str], *
 
 @dataclass(frozen=True, slots=True)
 class NewPlacement:
-    """A monitor that has just been created; *type*: of its checks."""
+    """A monitor that has just been created or changed; *type*: of its checks."""
 
     monitor: int
     type: str
@@ -68,25 +69,76 @@ async def place_new(
     Call it after their rows are written, in the same transaction. Return of each monitor the locations
     without a live probe of their own, and whether some probe checks there in its place.
     """
+    rows, unserved = await _choices(tx, team_id, created, {}, now)
+    await plans.put_new(tx, revision, *map(list, zip(*rows, strict=True)))
+    await _signal(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
+    return unserved
+
+
+async def place_revised(
+    tx: Tx,
+    team_id: int,
+    revised: Sequence[tuple[int, NewPlacement]],
+    before: Mapping[tuple[int, int], UUID | None],
+    now: datetime,
+) -> list[dict[str, bool]]:
+    """As `place_new`, for monitors that are checked where they were; *revised*: with their new revisions.
+
+    *before*: the probes of their locations, by (monitor, location), whose rows are locked.
+    """
+    revisions = {each.monitor: revision for revision, each in revised}
+    rows, unserved = await _choices(tx, team_id, [each for _, each in revised], before, now)
+    await plans.put_all(
+        tx,
+        [
+            plans.Placement(monitor, location, turn, revisions[monitor], probe)
+            for monitor, location, turn, probe in rows
+        ],
+    )
+    concerned = {(probe, monitor) for monitor, _, _, probe in rows}
+    concerned |= {(probe, monitor) for (monitor, _), probe in before.items() if monitor in revisions}
+    await _signal(tx, "plan", sorted(concerned, key=str))
+    return unserved
+
+
+async def drop(tx: Tx, monitors: Sequence[int], before: Mapping[tuple[int, int], UUID | None]) -> None:
+    """Take deleted monitors from their probes; *before*: as in `place_revised`."""
     await plans.share(tx)
-    numbers = await plans.name_locations(tx, sorted({name for new in created for name in new.locations}))
+    await plans.drop_all(tx, monitors)
+    deleted = frozenset(monitors)
+    concerned = {(probe, monitor) for (monitor, _), probe in before.items() if monitor in deleted}
+    await _signal(tx, "plan", sorted(concerned, key=str))
+
+
+_Chosen: TypeAlias = list[tuple[int, int, int, UUID | None]]
+
+
+async def _choices(
+    tx: Tx,
+    team_id: int,
+    placed: Sequence[NewPlacement],
+    before: Mapping[tuple[int, int], UUID | None],
+    now: datetime,
+) -> tuple[_Chosen, list[dict[str, bool]]]:
+    """Return (monitor, location, turn, probe) of all; of each monitor, locations without its own probes."""
+    await plans.share(tx)
+    numbers = await plans.name_locations(tx, sorted({name for each in placed for name in each.locations}))
     pools = _Pools(await probes.candidates(tx), now)
-    rows: list[tuple[int, int, int, UUID | None]] = []
+    rows: _Chosen = []
     unserved: list[dict[str, bool]] = []
-    for place, new in enumerate(created, 1):
+    for place, each in enumerate(placed, 1):
         without: dict[str, bool] = {}
-        for turn, name in enumerate(new.locations):
-            here = pools.of(team_id, new.type, name)
-            chosen = choose(here, new.monitor, numbers[name], None)
-            rows.append((new.monitor, numbers[name], turn, chosen))
+        for turn, name in enumerate(each.locations):
+            here = pools.of(team_id, each.type, name)
+            number = numbers[name]
+            chosen = choose(here, each.monitor, number, before.get((each.monitor, number)))
+            rows.append((each.monitor, number, turn, chosen))
             if not here.own:
                 without[name] = chosen is not None
         unserved.append(without)
         if place % _AT_ONCE == 0:
             await asyncio.sleep(0)
-    await plans.put_new(tx, revision, *map(list, zip(*rows, strict=True)))
-    await _signal(tx, "plan", ((probe, monitor) for monitor, _, _, probe in rows))
-    return unserved
+    return rows, unserved
 
 
 @dataclass(frozen=True, slots=True)

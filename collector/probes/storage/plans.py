@@ -60,9 +60,30 @@ async def lock_holders(tx: Tx, monitor: int) -> dict[int, UUID | None]:
     return {row["location"]: row["probe_id"] for row in rows}
 
 
+async def lock_states(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[tuple[int, int], UUID | None]:
+    """The holder of each location of these monitors, by (monitor, location); locks the rows in key order.
+
+    Call it before the monitors are locked, as a writer does.
+    """
+    rows = await tx.fetch(
+        """
+        SELECT s.monitor, s.location, s.probe_id FROM monitors m JOIN states s USING (monitor)
+        WHERE m.team_id = $1 AND m.id = ANY($2) ORDER BY s.monitor, s.location FOR UPDATE OF s
+        """,
+        team_id,
+        ids,
+    )
+    return {(row["monitor"], row["location"]): row["probe_id"] for row in rows}
+
+
 async def drop(tx: Tx, monitor: int, kept: Sequence[int] = ()) -> None:
     """Delete the monitor's states except at *kept* locations."""
     await tx.execute("DELETE FROM states WHERE monitor = $1 AND location <> ALL($2)", monitor, kept)
+
+
+async def drop_all(tx: Tx, monitors: Sequence[int]) -> None:
+    """Delete the states of deleted monitors, whose rows are locked."""
+    await tx.execute("DELETE FROM states WHERE monitor = ANY($1)", monitors)
 
 
 async def release(tx: Tx, monitor: int, revision: int) -> None:
@@ -77,7 +98,26 @@ async def release(tx: Tx, monitor: int, revision: int) -> None:
 async def put(
     tx: Tx, monitor: int, revision: int, locations: Sequence[int], probes: Sequence[UUID | None]
 ) -> None:
-    """Assign the monitor at these locations, in order, each to its probe.
+    """Assign the monitor at these locations, in order, each to its probe; see `put_all`."""
+    pairs = enumerate(zip(locations, probes, strict=True))
+    await put_all(
+        tx, [Placement(monitor, location, turn, revision, probe) for turn, (location, probe) in pairs]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A monitor's revision at a location, in its turn; None: no probe checks it there."""
+
+    monitor: int
+    location: int
+    turn: int
+    revision: int
+    probe_id: UUID | None
+
+
+async def put_all(tx: Tx, placements: Sequence[Placement]) -> None:
+    """Assign monitors at their locations to their probes.
 
     A new revision resets the streaks, since results of the old one no longer count; a failing location stays
     failing until a confirmed verdict changes that. Positions of chain checks are kept, and new locations
@@ -87,13 +127,14 @@ async def put(
     await tx.execute(
         """
         INSERT INTO states AS s (monitor, location, turn, revision, probe_id, assignment, checkpoint)
-        SELECT $1, location, turn - 1, $2, probe_id,
-            CASE WHEN probe_id IS NOT NULL THEN nextval('assignment_numbers') END,
+        SELECT u.monitor, u.location, u.turn, u.revision, u.probe_id,
+            CASE WHEN u.probe_id IS NOT NULL THEN nextval('assignment_numbers') END,
             (SELECT o.checkpoint FROM states o JOIN monitors m USING (monitor)
-             WHERE o.monitor = $1 AND m.type = ANY($5) AND o.checkpoint IS NOT NULL
+             WHERE o.monitor = u.monitor AND m.type = ANY($6) AND o.checkpoint IS NOT NULL
              ORDER BY o.last_at DESC NULLS LAST LIMIT 1)
-        FROM unnest($3::smallint[], $4::uuid[]) WITH ORDINALITY AS u (location, probe_id, turn)
-        ORDER BY location
+        FROM unnest($1::int[], $2::smallint[], $3::smallint[], $4::int[], $5::uuid[])
+            AS u (monitor, location, turn, revision, probe_id)
+        ORDER BY u.monitor, u.location
         ON CONFLICT (monitor, location) DO UPDATE SET
             turn = excluded.turn, revision = excluded.revision, probe_id = excluded.probe_id,
             assignment = CASE WHEN s.probe_id = excluded.probe_id THEN s.assignment
@@ -103,13 +144,14 @@ async def put(
             goods = CASE WHEN s.revision = excluded.revision THEN s.goods ELSE 0 END,
             failed_since = CASE WHEN s.revision = excluded.revision OR s.failing THEN s.failed_since END,
             checkpoint = CASE WHEN s.revision = excluded.revision OR EXISTS (
-                SELECT FROM monitors m WHERE m.monitor = $1 AND m.type = ANY($5)
+                SELECT FROM monitors m WHERE m.monitor = s.monitor AND m.type = ANY($6)
             ) THEN s.checkpoint END
         """,
-        monitor,
-        revision,
-        locations,
-        probes,
+        [each.monitor for each in placements],
+        [each.location for each in placements],
+        [each.turn for each in placements],
+        [each.revision for each in placements],
+        [each.probe_id for each in placements],
         OF_CHAINS,
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from collector.evaluation.ingest.pushes import Pushes
+from collector.evaluation.storage.locks import INDEX_JOINS
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedMonitor, WatchedResults
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import Beat, Ping, PingSchedule, PingSignal
@@ -53,6 +54,17 @@ async def jobs(db: Db, *plans: PingSchedule) -> World:
     return world
 
 
+@pytest.fixture(params=["in a transaction", "by one statement"])
+async def ordered(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Db | None]:
+    """Connections on which a group of good pings is one statement; None to set the joins each time."""
+    if request.param == "in a transaction":
+        yield None
+        return
+    opened = await Db.open(database_url, size=2, name="pings", settings=INDEX_JOINS)
+    yield opened
+    await opened.close()
+
+
 @dataclass(frozen=True)
 class Watched:
     """What rules wait for, as if they had been loaded."""
@@ -62,12 +74,17 @@ class Watched:
 
 @asynccontextmanager
 async def collectors(
-    db: Db, clock: Clock, count: int = 1, watch: WatchedResults = NOTHING_WATCHED
+    db: Db,
+    clock: Clock,
+    count: int = 1,
+    watch: WatchedResults = NOTHING_WATCHED,
+    *,
+    ordered: Db | None = None,
 ) -> AsyncIterator[Sequence[PingReceiver]]:
     made = []
     for _ in range(count):
         pushes = Pushes(db, clock=GivenClock(clock, lambda: NOON - H), watch=watch)
-        made.append(PingReceiver(db, pushes, clock=GivenClock(clock)))
+        made.append(PingReceiver(db, pushes, clock=GivenClock(clock), ordered=ordered))
     tasks = [
         asyncio.create_task(forever("pings", receiver.turn, timedelta(milliseconds=10))) for receiver in made
     ]
@@ -172,13 +189,13 @@ async def test_the_short_way_comes_to_what_the_rules_say(
     assert state == {"last_at": last.at, "last_status": last.status, "last_ms": last.ms}
 
 
-async def test_each_of_many_pings_at_once_is_a_result(db: Db) -> None:
+async def test_each_of_many_pings_at_once_is_a_result(db: Db, ordered: Db | None) -> None:
     clock = Clock()
     world = await jobs(db, *[HOURLY] * 50)
     sent = [of(monitor) for monitor in world.monitors for _ in range(3)]
     stranger = of(max(world.monitors) + 1)
 
-    async with collectors(db, clock, 2) as ones:
+    async with collectors(db, clock, 2, ordered=ordered) as ones:
         answers = await asyncio.gather(
             *(receiver.take(ping) for ping in sent for receiver in ones), ones[0].take(stranger)
         )
@@ -187,6 +204,37 @@ async def test_each_of_many_pings_at_once_is_a_result(db: Db) -> None:
     assert answers[300] is None
     counts = await world.fetch("SELECT monitor, count(*) AS count FROM results GROUP BY monitor")
     assert {row["monitor"]: row["count"] for row in counts} == dict.fromkeys(world.monitors, 6)
+
+
+async def test_pings_with_a_body_keep_it_by_either_way(db: Db, ordered: Db | None) -> None:
+    clock = Clock()
+    world = await jobs(db, HOURLY, HOURLY)
+    first, second = world.monitors
+
+    async with collectors(db, clock, ordered=ordered) as [one]:
+        await asyncio.gather(one.take(of(first, body=b"text")), one.take(of(second)))
+
+    kept = await world.fetch(
+        "SELECT b.monitor, b.body FROM ping_bodies b JOIN results USING (monitor, ts, n)"
+    )
+    assert kept == [{"monitor": first, "body": "text"}]
+
+
+async def test_good_pings_together_are_committed_by_one_statement(db: Db, database_url: str) -> None:
+    """Each further round trip to the database is one for which the next group waits."""
+    clock = Clock()
+    world = await jobs(db, *[HOURLY] * 20)
+    ordered = await Db.open(database_url, size=1, name="pings", settings=INDEX_JOINS)
+    statements: list[str] = []
+    async with collectors(db, clock, ordered=ordered) as [one]:
+        assert await one.take(of(world.monitors[0]))  # the statement is prepared
+        async with ordered.connection() as connection:
+            connection.add_query_logger(lambda logged: statements.append(logged.query))
+        assert all(await asyncio.gather(*(one.take(of(monitor)) for monitor in world.monitors)))
+    await ordered.close()
+
+    assert len(statements) == 1
+    assert await world.value("SELECT count(*) FROM results") == 21
 
 
 async def test_a_ping_to_a_paused_job_is_a_result_and_moves_no_state(db: Db) -> None:
@@ -239,13 +287,13 @@ async def test_a_database_clock_that_was_set_back_refuses_nobody(db: Db) -> None
             assert ahead < 1
 
 
-async def test_a_monitor_that_begins_to_fail_meanwhile_is_decided_about(db: Db) -> None:
+async def test_a_monitor_that_begins_to_fail_meanwhile_is_decided_about(db: Db, ordered: Db | None) -> None:
     """Its state is not what it was when the statement began: the ping goes the long way."""
     clock = Clock()
     world = await jobs(db, HOURLY)
     [monitor] = world.monitors
 
-    async with collectors(db, clock) as [receiver]:
+    async with collectors(db, clock, ordered=ordered) as [receiver]:
         async with db.transaction() as tx:
             await tx.execute("UPDATE states SET fails = 1, failed_since = $1", NOON)
             taking = asyncio.create_task(receiver.take(of(monitor)))
@@ -264,14 +312,16 @@ async def _blocked(world: World) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_good_pings_that_are_slow_leave_a_mark_for_the_rules_that_wait_for_them(db: Db) -> None:
+async def test_good_pings_that_are_slow_leave_a_mark_for_the_rules_that_wait_for_them(
+    db: Db, ordered: Db | None
+) -> None:
     clock = Clock()
     world = await jobs(db, HOURLY, HOURLY)
     slow, fast = world.monitors
 
     async def marks(sent: dict[int, int]) -> Any:
         rule = {m: WatchedMonitor(world.team_id, id_, 10, 1000, frozenset()) for m, id_ in world.ids.items()}
-        async with collectors(db, clock, watch=Watched(rule)) as [receiver]:
+        async with collectors(db, clock, watch=Watched(rule), ordered=ordered) as [receiver]:
             for monitor, ms in sent.items():
                 assert await receiver.take(of(monitor, Ping(PingSignal.GOOD, ms=ms)))
         return [row["monitor_id"] for row in await world.fetch("SELECT monitor_id FROM alert_marks")]

@@ -133,7 +133,7 @@ async def test_a_try_that_ends_while_the_monitor_is_being_deleted_is_the_last(
         await sender.turn()
         await until_true(lambda: ended(sender.bell))
         async with db.transaction() as tx:
-            await monitor_deliveries.drop(tx, world.team_id, monitor_of(world))
+            await monitor_deliveries.drop(tx, world.team_id, [monitor_of(world)])
             recording = asyncio.create_task(sender.turn())
             await until_true(lambda: world.value(WAITING))
         await recording
