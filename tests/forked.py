@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -33,6 +34,7 @@ _LAUNCH: Final = str(_ROOT / "shared/launch.py")
 _ROOM: Final = "-" * 4096
 _LARGEST: Final = 1 << 20
 _CLOEXEC_FROM: Final = 3
+_ADOPTED_WITHIN_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _ARG_START, _ARG_END = 47, 48  # in /proc/self/stat
@@ -196,8 +198,11 @@ def _run(order: Order) -> int:
 
 
 def _die_with(parent: int, number: int) -> None:
-    """As launch.py does."""
+    """As launch.py does, once this process is a child of *parent*: a fork in between may still have to end."""
     os.umask(0o077)
+    deadline = time.monotonic() + _ADOPTED_WITHIN_S
+    while os.getppid() != parent and time.monotonic() < deadline:
+        time.sleep(0.001)
     _prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         raise SystemExit("the parent has gone")
