@@ -88,12 +88,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     if not await _unless_stopped(migrate(settings.database_url, utc_now()), stop):
         return 0
     async with AsyncExitStack() as stack:
-        db = await Db.open(settings.database_url, size=CONNECTIONS, name="tocsin collector", kept=True)
-        stack.push_async_callback(db.close)
-        ordered = await Db.open(settings.database_url, size=1, name="tocsin pings", settings=INDEX_JOINS)
-        stack.push_async_callback(ordered.close)
-        await warm(db, CONNECTIONS)
-        own = shares(db, ordered)
+        db, own = await _databases(stack, settings.database_url)
         clock = DatabaseClock(own.requests.quick)
         await clock.turn()
         await bootstrap.check_keys(db, keyring, clock.now())
@@ -124,6 +119,16 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         log.info("collector stopping")
     watchdog.stop()
     return 0
+
+
+async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
+    """Open and warm the connections of this process; *stack* closes them."""
+    db = await Db.open(url, size=CONNECTIONS, name="tocsin collector", kept=True)
+    stack.push_async_callback(db.close)
+    ordered = await Db.open(url, size=1, name="tocsin pings", settings=INDEX_JOINS)
+    stack.push_async_callback(ordered.close)
+    await warm(db, CONNECTIONS)
+    return db, shares(db, ordered)
 
 
 async def _unless_stopped(long: Awaitable[object], stop: asyncio.Event) -> bool:
@@ -166,15 +171,13 @@ async def _working(
     guard, watch = ClockGuard(clock), Watch(own.ingest)
     opinions = Opinions(own.ingest, signals, clock=clock)
     writer, evaluation = evaluation_loops(own.ingest, clock, guard, opinions, watch)
-    heartbeats, series, ingestion = ingestion_loops(
+    pings, series, ingestion = ingestion_loops(
         own.ingest, clock, keyring, guard, opinions, watch, own.ordered
     )
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     sessions, probe_loops = _for_probes(own.sessions, clock, keyring, settings, guard, signals, writer, nodes)
     context = _context(own.requests, clock, keyring, settings, signals, transport, nodes)
-    features = api.Features(
-        following=following, pings=heartbeats.take, metrics=series, openid=_openid(settings)
-    )
+    features = api.Features(following=following, pings=pings.take, metrics=series, openid=_openid(settings))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transport.close)
         stack.push_async_callback(alerts.close)

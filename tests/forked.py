@@ -198,7 +198,7 @@ def _run(order: Order) -> int:
 
 
 def _die_with(parent: int, number: int) -> None:
-    """As launch.py does, once this process is a child of *parent*: a fork in between may still have to end."""
+    """As launch.py does, once *parent* has it: a fork in between may still have to end."""
     os.umask(0o077)
     deadline = time.monotonic() + _ADOPTED_WITHIN_S
     while os.getppid() != parent and time.monotonic() < deadline:
