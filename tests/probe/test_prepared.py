@@ -5,6 +5,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 
+import orjson
 import pytest
 
 from probe.link.plan import Assigned, Order, prepare
@@ -72,6 +73,18 @@ def test_a_check_that_remembers_is_kept(type_: str, config: bytes) -> None:
 def test_a_configuration_that_is_not_understood_is_read_once() -> None:
     assignment = assigned(config=b"{")
     assert check_of(assignment, taking(0)) is check_of(assignment, taking(0))
+
+
+async def test_a_certificate_that_cannot_be_read_is_a_fault_of_the_configuration_and_is_kept() -> None:
+    pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    config = orjson.dumps({"domain": "x.example.com", "trustedCa": pem})
+    assignment, net = assigned("tls", config), Net()
+
+    with pytest.raises(ProbeError, match=r"^the probe does not understand this configuration"):
+        await check_of(assignment)(net, 1.0)
+    net.close()
+
+    assert assignment.check is not None
 
 
 async def test_a_type_that_the_machine_cannot_load_now_is_loaded_by_a_later_run(
