@@ -50,7 +50,7 @@ from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
-from collector.platform.storage.shares import CONNECTIONS, Shares, shares
+from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
 from collector.platform.transport import Transport
 from collector.ports import demand_free
 from collector.probes.jobs.probes import Probes
@@ -125,7 +125,7 @@ async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
     """Open and warm the connections of this process; *stack* closes them."""
     db = await Db.open(url, size=CONNECTIONS, name="tocsin collector", kept=True)
     stack.push_async_callback(db.close)
-    ordered = await Db.open(url, size=1, name="tocsin pings", settings=INDEX_JOINS)
+    ordered = await Db.open(url, size=PING_CONNECTIONS, name="tocsin pings", settings=INDEX_JOINS)
     stack.push_async_callback(ordered.close)
     await warm(db, CONNECTIONS)
     return db, shares(db, ordered)

@@ -15,6 +15,8 @@ _TELLING: Final = 2
 # One of these listens for signals of other collectors.
 _SESSIONS: Final = 4
 _UPKEEP: Final = 2
+# Outside of the pool, with settings of their own: one statement after the other takes pings.
+PING_CONNECTIONS: Final = 1
 CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKEEP
 
 

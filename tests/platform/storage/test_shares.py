@@ -6,8 +6,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from collector import up
 from collector.platform.storage.db import Db, asking
-from collector.platform.storage.shares import CONNECTIONS, Shares, shares
+from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
 from collector.warm_connections import warm
 from shared.errors import Unavailable
 
@@ -46,6 +47,15 @@ async def all_of(db: Db, stack: AsyncExitStack) -> int:
             await asyncio.gather(waiting, return_exceptions=True)
             return taken
         taken += 1
+
+
+@pytest.mark.parametrize("workers", [2, 4, 40])
+def test_the_embedded_server_has_room_for_all_workers(workers: int) -> None:
+    kept_for_superusers = 3
+
+    room = int(up._room(workers)["max_connections"])
+
+    assert room - kept_for_superusers > workers * (CONNECTIONS + PING_CONNECTIONS)
 
 
 async def test_whoever_takes_all_of_one_share_leaves_the_others_theirs(own: Shares) -> None:
