@@ -237,9 +237,10 @@ _TAKE_GOOD = f"""
         SELECT monitor, hour FROM came, date_trunc('hour', $6::timestamptz, 'UTC') hour, rollups_done
         WHERE hour < rollups_done.until
     )
+    -- CASE, unlike OR, is evaluated in this order.
     SELECT key_hash, monitor, ms, n, ahead_s FROM came
-    WHERE (SELECT count(*) FROM moved) = (SELECT count(*) FROM came)
-        OR serialization_failure('a monitor began to fail while its ping was taken')
+    WHERE CASE WHEN (SELECT count(*) FROM moved) = (SELECT count(*) FROM came) THEN true
+        ELSE serialization_failure('a monitor began to fail while its ping was taken') END
 """
 
 
