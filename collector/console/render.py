@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from collector.console import assets
 from collector.console.display import Display
 from collector.console.icons import ICONS
 from collector.console.visitor import Visitor
+from collector.platform.templates import environment
 from shared import __version__, ids
 from shared.clock import iso
 
@@ -192,13 +193,7 @@ def brand(type_: str) -> str:
 @cache
 def _environment() -> Environment:
     """The templates' environment; made for the first page, as compiling its macros takes 50 ms."""
-    made = Environment(
-        loader=PackageLoader("collector.console"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment("collector.console")
     made.filters |= {
         "when": when,
         "exactly": exactly,

@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from collector.platform.templates import environment
 from collector.status_pages.core.bars import DAYS, WIDTH, Bar, bars
 from collector.status_pages.core.colour import brand
 from collector.status_pages.core.fields import branding_of
@@ -249,13 +249,7 @@ def _fill(text: str, **parts: Any) -> Markup:
     return escape(text).format(**parts)
 
 
-_ENV: Final = Environment(
-    loader=PackageLoader("collector.status_pages.web"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_ENV: Final = environment("collector.status_pages.web")
 _ENV.filters |= {
     "iso": iso,
     "markdown": html,

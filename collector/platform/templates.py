@@ -1,0 +1,14 @@
+"""Environments of the product's Jinja2 templates: what a template names must be there, and is escaped."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def environment(package: str) -> Environment:
+    """Make the environment of the folder ``templates`` of *package*."""
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
