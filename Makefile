@@ -108,7 +108,7 @@ senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the
 IMAGE ?= tocsin
 ENGINE ?= $(shell command -v docker || command -v podman)
 
-reference: $(TEST_READY) ## the tables of docs/ that follow from the code, written anew
+reference: $(TEST_READY) ## the tables of docs/ that follow from the code, written again
 	$(BIN)/python -m tests.reference
 
 image: ## an image for every role, by docker or podman

@@ -1,7 +1,7 @@
 """The tables of docs/ that follow from the code: fields, settings, metrics, kinds of events.
 
 A page holds such a table between two comments: ``<!-- table: fields of HttpMonitorConfig -->`` and
-``<!-- end -->``. ``make reference`` writes all of them anew; `tests/test_reference.py` fails where a page
+``<!-- end -->``. ``make reference`` writes all of them again; `tests/test_reference.py` fails where a page
 differs.
 """
 
@@ -25,7 +25,7 @@ Schema = Mapping[str, Any]
 
 
 def renewed(page: str) -> str:
-    """The page's text with each table made anew. Raises KeyError for a table that nothing makes."""
+    """The page with its tables as the code has them. Raises KeyError for a table that nothing makes."""
     tables = {"settings": settings, "metrics": metrics, "events": events}
 
     def table(place: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ OTHERS = [DOCS / "who-is-notified.md", DOCS / "configuration-as-code.md"]
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_tables_of_a_page_are_those_of_the_code(page: Path) -> None:
     text = page.read_text()
-    assert renewed(text) == text, "make reference writes them anew"
+    assert renewed(text) == text, "make reference writes them again"
 
 
 @pytest.mark.parametrize(("folder", "types"), [("monitors", KINDS), ("channels", CHANNELS)])

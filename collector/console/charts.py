@@ -23,7 +23,7 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ChartColumn:
     """A column in a field of WIDTH by HEIGHT; *text*: its tooltip."""
 
     x: str
@@ -37,7 +37,7 @@ class Column:
 class ColumnChart:
     """*values*: labels of the value axis, *labels*: those below the columns, of which some have none."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ChartColumn]
     values: Sequence[Label]
     labels: Sequence[Label]
 
@@ -70,7 +70,7 @@ def columns(counts: Sequence[tuple[str, int]]) -> ColumnChart:
     labelled = max(-(-len(counts) // _MOST_LABELS), 1)
     return ColumnChart(
         columns=[
-            Column(
+            ChartColumn(
                 x=f"{at * step + 1:.1f}",
                 y=f"{HEIGHT * (1 - count / top):.1f}",
                 width=f"{max(step - 2, 1):.1f}",

@@ -20,7 +20,7 @@ function since(moment) {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
-export function tellTimes(root = document) {
+export function showTimes(root = document) {
   for (const time of all("time[data-time], time[data-ago]", root)) {
     const moment = new Date(time.dateTime);
     time.textContent = "ago" in time.dataset ? since(moment) : (time.dataset.time === "exactly" ? exact : whole).format(moment);
@@ -46,7 +46,7 @@ export function swap(element, html) {
   const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
   const opened = all("details[open][id]", element).map((details) => details.id);
   element.innerHTML = html;
-  tellTimes(element);
+  showTimes(element);
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   enhance(element);
@@ -283,8 +283,8 @@ function enhance(root) {
 }
 
 enhance(document);
-tellTimes();
-setInterval(() => { if (!document.hidden) tellTimes(); }, 20000);
+showTimes();
+setInterval(() => { if (!document.hidden) showTimes(); }, 20000);
 one("[data-focus]")?.focus();
 one(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 for (const element of all("[data-live]")) live(element.dataset.live.split(" "), () => later(element));

@@ -1,6 +1,6 @@
 // The rows of the list of monitors: each check of a monitor is drawn as it comes in, while the list is visible.
 
-import { refresh, tellTimes } from "./console.js";
+import { refresh, showTimes } from "./console.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const rows = () => [...document.querySelectorAll("[data-row][data-id]")];
@@ -34,7 +34,7 @@ function draw(row, check) {
     time.dateTime = check.at;
     time.title = `${check.at.slice(0, 19).replace("T", " ")} UTC`;
   }
-  tellTimes(row);
+  showTimes(row);
 }
 
 function listen() {

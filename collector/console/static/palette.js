@@ -1,6 +1,6 @@
 // The command palette: Ctrl+K shows it, what is typed is searched, the arrow keys choose, Enter opens.
 
-import { signInAgain, tellTimes } from "./console.js";
+import { signInAgain, showTimes } from "./console.js";
 
 const dialog = document.querySelector("#palette");
 const field = document.querySelector("#palette-q");
@@ -39,7 +39,7 @@ function draw(html) {
     link.setAttribute("role", "option");
     link.tabIndex = -1;
   });
-  tellTimes(list);
+  showTimes(list);
   const found = options();
   field.setAttribute("aria-expanded", found.length > 0);
   list.hidden = found.length === 0;

@@ -44,7 +44,7 @@ class _Revision:
     columns: Mapping[str, Any]
     names: frozenset[str]
     fields: Sequence[str]
-    said: Sequence[str]
+    warnings: Sequence[str]
 
     @property
     def number(self) -> int:
@@ -81,14 +81,14 @@ async def _update(
     # In the order of a writer: heartbeats, states, monitors.
     await patiently(tx, heartbeats.hold_all(tx, team_id, named))
     holders = await patiently(tx, plans.lock_states(tx, team_id, named))
-    found: list[_Revision] = []
+    revisions: list[_Revision] = []
     for place, before in enumerate(await patiently(tx, table.lock_all(tx, team_id, named)), 1):
         revision = _revision(context, before, bodies[before.id])
-        found += [] if revision is None else [revision]
+        revisions += [] if revision is None else [revision]
         if place % _AT_ONCE == 0:
             await asyncio.sleep(0)
-    revised = [each for each in found if each.names]
-    warnings = {each.before.id: list(each.said) for each in found}
+    revised = [each for each in revisions if each.names]
+    warnings = {each.before.id: list(each.warnings) for each in revisions}
     if revised:
         for id_, more in (await _save(tx, context, team_id, revised, holders, now)).items():
             warnings[id_] += more

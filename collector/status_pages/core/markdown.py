@@ -45,7 +45,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """A block of *lines*; those of a list are its items, counted from *first* if they are numbered."""
 
     kind: BlockKind
@@ -53,10 +53,10 @@ class Block:
     first: int = 1
 
 
-def parse(text: str) -> list[Block]:
+def parse(text: str) -> list[TextBlock]:
     """Parse Markdown into blocks. Any text is valid: unknown syntax stays as it was written."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     at = 0
     while at < len(lines):
         if not lines[at].strip():
@@ -145,18 +145,18 @@ def _style(line: list[Span], opened: dict[str, int], mark: str, sides: tuple[boo
     line.append(Span(mark))
 
 
-def _code(lines: Sequence[str], at: int, fence: str) -> tuple[Block, int]:
+def _code(lines: Sequence[str], at: int, fence: str) -> tuple[TextBlock, int]:
     end = next((n for n in range(at, len(lines)) if lines[n].strip().startswith(fence)), len(lines))
-    return Block(BlockKind.CODE, [[Span(line, code=True)] for line in lines[at:end]]), end + 1
+    return TextBlock(BlockKind.CODE, [[Span(line, code=True)] for line in lines[at:end]]), end + 1
 
 
-def _block(lines: Sequence[str], at: int) -> tuple[Block, int]:
+def _block(lines: Sequence[str], at: int) -> tuple[TextBlock, int]:
     """The block that begins at this line, and the number of the line after it."""
     kind, text, first = _line(lines[at])
     texts = [text]
     at += 1
     if kind is BlockKind.HEADING:
-        return Block(kind, [spans(text)]), at
+        return TextBlock(kind, [spans(text)]), at
     while at < len(lines) and lines[at].strip() and not _FENCE.match(lines[at]):
         next_, text, _ = _line(lines[at])
         if next_ is BlockKind.PARAGRAPH and kind in {BlockKind.LIST, BlockKind.NUMBERED}:
@@ -168,7 +168,7 @@ def _block(lines: Sequence[str], at: int) -> tuple[Block, int]:
         at += 1
     if kind in {BlockKind.PARAGRAPH, BlockKind.QUOTE}:
         texts = ["\n".join(texts)]
-    return Block(kind, [spans(text) for text in texts], first), at
+    return TextBlock(kind, [spans(text) for text in texts], first), at
 
 
 def _line(line: str) -> tuple[BlockKind, str, int]:
@@ -183,7 +183,7 @@ def _line(line: str) -> tuple[BlockKind, str, int]:
     return BlockKind.PARAGRAPH, line, 1
 
 
-def _plain_lines(block: Block) -> Iterator[str]:
+def _plain_lines(block: TextBlock) -> Iterator[str]:
     for number, line in enumerate(block.lines, start=block.first):
         text = "".join(_plain_span(span) for span in line)
         if block.kind is BlockKind.LIST:

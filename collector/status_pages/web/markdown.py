@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
-from collector.status_pages.core.markdown import Block, BlockKind, Span, parse
+from collector.status_pages.core.markdown import BlockKind, Span, TextBlock, parse
 
 
 def html(text: str) -> Markup:
@@ -12,7 +12,7 @@ def html(text: str) -> Markup:
     return Markup("\n").join(_block(block) for block in parse(text))
 
 
-def _block(block: Block) -> Markup:
+def _block(block: TextBlock) -> Markup:
     match block.kind:
         case BlockKind.LIST:
             return Markup('<ul dir="auto">{}</ul>').format(_items(block))
@@ -31,11 +31,11 @@ def _block(block: Block) -> Markup:
             return Markup('<p class="text" dir="auto">{}</p>').format(_lines(block))
 
 
-def _items(block: Block) -> Markup:
+def _items(block: TextBlock) -> Markup:
     return Markup("").join(Markup('<li class="text">{}</li>').format(_line(item)) for item in block.lines)
 
 
-def _lines(block: Block) -> Markup:
+def _lines(block: TextBlock) -> Markup:
     return Markup("\n").join(_line(line) for line in block.lines)
 
 

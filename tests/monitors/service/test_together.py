@@ -1,4 +1,4 @@
-"""Monitors changed or deleted together come to what each comes to by itself."""
+"""Monitors that are changed or deleted together end as if each had been changed or deleted alone."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
