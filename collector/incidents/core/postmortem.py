@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.events.core.downtime import formatted
 from collector.platform.monitor import has_ink
-from shared.clock import iso
 from shared.kinds.fields import Says
 
 _MOST_SEEN = 20
@@ -96,9 +95,9 @@ def _lines(facts: PostmortemFacts) -> Iterator[str]:
     yield f"| Severity | {facts.severity} |"
     yield f"| Status | {facts.status} |"
     yield f"| Monitor | {_plain(facts.monitor or 'none')} |"
-    yield f"| Started | {iso(facts.started_at)} |"
+    yield f"| Started | {_time(facts.started_at)} |"
     yield f"| Acknowledged | {_acknowledged(facts)} |"
-    yield f"| Resolved | {iso(facts.resolved_at) if facts.resolved_at else 'not yet'} |"
+    yield f"| Resolved | {_time(facts.resolved_at) if facts.resolved_at else 'not yet'} |"
     yield f"| Downtime | {formatted(facts.downtime_s)} |"
     yield from _section("Summary", [_plain(facts.description or "What happened, in two sentences.")])
     yield from _section("Timeline", [_line(line) for line in facts.log])
@@ -117,7 +116,11 @@ def _acknowledged(facts: PostmortemFacts) -> str:
     if facts.acknowledged_at is None or facts.acknowledged_s is None:
         return "not yet" if facts.resolved_at is None else "never"
     by = f" by {_plain(facts.acknowledged_by)}" if facts.acknowledged_by else ""
-    return f"{iso(facts.acknowledged_at)}{by}, after {formatted(facts.acknowledged_s)}"
+    return f"{_time(facts.acknowledged_at)}{by}, after {formatted(facts.acknowledged_s)}"
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
@@ -126,7 +129,7 @@ def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _line(line: PostmortemLine) -> str:
     text = f": {_plain(line.text)}" if line.text else ""
-    return f"- {iso(line.at)} **{_plain(line.what)}** by {_plain(line.who)}{text}"
+    return f"- {_time(line.at)} **{_plain(line.what)}** by {_plain(line.who)}{text}"
 
 
 def _seen(one: Saw) -> str:
@@ -136,7 +139,7 @@ def _seen(one: Saw) -> str:
     to = f" to {_plain(one.address)}" if one.address else ""
     body = one.body[:_MOST_OF_A_BODY] if one.body else ""
     answer = f"; it answered: {_plain(body)}" if body.strip() else ""
-    return f"- {iso(one.at)} **{_plain(one.location)}**{to}: {', '.join(parts)}{answer}"
+    return f"- {_time(one.at)} **{_plain(one.location)}**{to}: {', '.join(parts)}{answer}"
 
 
 def _table(checks: Sequence[Checks]) -> list[str]:

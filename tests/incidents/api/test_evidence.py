@@ -99,7 +99,7 @@ async def test_the_post_mortem_tells_what_was_seen_and_lets_no_answer_write_mark
 
     section = text.partition("## Evidence\n")[2].partition("\n## ")[0].strip()
     first = section.splitlines()[0]
-    assert first.startswith("- 2026-11-01T12:00:00.000Z **eu** to 192.0.2.1:443: status 503, ")
+    assert first.startswith("- 2026-11-01 12:00:00 UTC **eu** to 192.0.2.1:443: status 503, ")
     assert "connect 10 ms" in first
     assert r"it answered: \# Fixed \!\[x\](https://example.com/x.png) \<script\>" in first
     assert len(section.splitlines()) == 2

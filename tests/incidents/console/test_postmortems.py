@@ -30,7 +30,8 @@ async def test_the_draft_has_what_is_known(console: Console) -> None:
     draft = text_of(await console.get(f"/incidents/{id_}/postmortem/edit"))
 
     assert draft.startswith("# Post-mortem: Checkout is slow\n")
-    for line in (r"\| Severity \| high \|", r"\| Acknowledged \| \S+Z by .+, after \S+ \|", "Restarted it"):
+    acknowledged = r"\| Acknowledged \| [-\d]+ [:\d]+ UTC by .+, after \S+ \|"
+    for line in (r"\| Severity \| high \|", acknowledged, "Restarted it"):
         assert re.search(line, draft), line
 
 
