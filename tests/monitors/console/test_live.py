@@ -32,6 +32,8 @@ async def test_a_list_is_sent_the_checks_of_its_monitors_and_no_other_team_any(a
     both = pulse.join(api.team_id, {shop_id: None, mail_id: None})
     single = pulse.join(api.team_id, {shop_id: now - timedelta(minutes=1)})
     strange = pulse.join(api.team_id + 1, {shop_id: None})
+    for reader in pulse._tasks.values():
+        reader.cancel()  # else it takes turns between those of this test
 
     await pulse.turn(api.team_id)
     await pulse.turn(api.team_id + 1)
