@@ -47,8 +47,8 @@ class Last:
 
 def text(lasts: Sequence[Last]) -> Iterator[str]:
     """Prometheus text format, in chunks; families without samples are left out."""
-    for name, told, values in _FAMILIES:
-        head = f"# HELP {name} {told}\n# TYPE {name} gauge\n"
+    for name, words, values in _FAMILIES:
+        head = f"# HELP {name} {words}\n# TYPE {name} gauge\n"
         for start in range(0, len(lasts), _AT_ONCE):
             lines = [
                 f"{name}{{{labels}}} {value}\n"

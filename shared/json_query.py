@@ -298,7 +298,7 @@ def _less(left: Any, right: Any, meter: Meter) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         meter.step(min(len(left), len(right)) // _TEXT_A_STEP)
         return left < right
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (left, right))
+    numbers = all(isinstance(item, int | float) and not isinstance(item, bool) for item in (left, right))
     return numbers and bool(left < right)
 
 

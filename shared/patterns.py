@@ -53,8 +53,8 @@ def regex(pattern: str) -> Pattern:
     try:
         return Pattern(re2.compile(pattern, options))
     except re2.error as error:
-        told = error.args[0] if error.args else "not understood"
-        text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+        data = error.args[0] if error.args else "not understood"
+        text = data.decode(errors="replace") if isinstance(data, bytes) else str(data)
         raise ValueError(f"not a regular expression: {text}") from None
 
 

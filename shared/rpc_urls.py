@@ -16,7 +16,7 @@ def parse(text: str) -> dict[int, tuple[str, ...]]:
     found: dict[int, tuple[str, ...]] = {}
     faults: list[str] = []
     for part in filter(None, map(str.strip, text.split(";"))):
-        named, _, rest = (one.strip() for one in part.partition("="))
+        named, _, rest = (words.strip() for words in part.partition("="))
         urls = [url.strip() for url in rest.split(",")]
         wrong = _wrong(named, urls) if _WORD.fullmatch(named) else [_FORM]
         faults += wrong

@@ -59,8 +59,8 @@ class Mailbox:
         if self.stalls:
             self.stalled.set()
             await asyncio.Event().wait()
-        told = self.answers.get(address, ["250 fine"])
-        answer = told.pop(0) if len(told) > 1 else told[0]
+        lines = self.answers.get(address, ["250 fine"])
+        answer = lines.pop(0) if len(lines) > 1 else lines[0]
         if answer.startswith("2"):
             envelope.rcpt_tos.append(address)
         return answer

@@ -98,9 +98,9 @@ def test_a_port_that_is_taken_is_named_once_with_what_sets_another(
         ended = start(tmp_path, database_url, **{name: taken})
 
     assert ended.returncode == 2
-    said = [line for line in ended.stderr.splitlines() if taken in line]
-    assert len(said) == 1, ended.stderr
-    assert f"TOCSIN_{name}" in said[0]
+    lines = [line for line in ended.stderr.splitlines() if taken in line]
+    assert len(lines) == 1, ended.stderr
+    assert f"TOCSIN_{name}" in lines[0]
     assert "Traceback" not in ended.stderr
 
 

@@ -66,7 +66,7 @@ async def test_of_collectors_on_several_machines_only_the_one_that_made_the_toke
     assert await counts(db) == (1, 1, 1)
     for directory, first in zip(directories, made, strict=True):
         assert file(directory).exists() == (first is not None)
-    [there] = [one for one in made if one]
+    [there] = [first_start for first_start in made if first_start]
     [directory] = [each for each in directories if file(each).exists()]
     assert file(directory).read_text().strip() == there.token
     assert file(directory).stat().st_mode & 0o777 == 0o600

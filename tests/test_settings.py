@@ -118,7 +118,7 @@ def test_the_switch_alone_leaves_which_demonstration_to_the_variable(
 
 
 def test_all_bad_settings_are_told_at_once_by_name() -> None:
-    told = faults(
+    lines = faults(
         CollectorSettings,
         "--retention-days",
         "none",
@@ -134,7 +134,7 @@ def test_all_bad_settings_are_told_at_once_by_name() -> None:
         admin_email="nobody",
     )
 
-    assert [line.partition(":")[0] for line in sorted(told)] == [
+    assert [line.partition(":")[0] for line in sorted(lines)] == [
         "--no-such-thing",
         "TOCSIN_ADMIN_EMAIL",
         "TOCSIN_ALLOW_PRIVATE_TARGETS",
@@ -150,15 +150,15 @@ def test_all_bad_settings_are_told_at_once_by_name() -> None:
 
 
 def test_what_a_secret_setting_says_is_never_repeated() -> None:
-    told = faults(CollectorSettings, secret_key="k3y-of-mine", bootstrap_token="t0ken-of-mine")
+    lines = faults(CollectorSettings, secret_key="k3y-of-mine", bootstrap_token="t0ken-of-mine")
 
-    assert not [line for line in told if "of-mine" in line]
+    assert not [line for line in lines if "of-mine" in line]
 
 
 def test_a_database_of_ones_own_needs_a_key_of_ones_own() -> None:
-    told = faults(CollectorSettings, database_url="postgresql://a@b/c")
+    lines = faults(CollectorSettings, database_url="postgresql://a@b/c")
 
-    assert told == ["TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"]
+    assert lines == ["TOCSIN_SECRET_KEY: is required with TOCSIN_DATABASE_URL"]
 
 
 def test_a_world_is_filled_by_one_collector_alone() -> None:
@@ -170,9 +170,9 @@ def test_a_world_is_filled_by_one_collector_alone() -> None:
 
 
 def test_a_database_s_missing_key_is_told_beside_a_database_that_cannot_be_read() -> None:
-    told = faults(CollectorSettings, database_url="mysql://a/b", oidc_client_id="tocsin")
+    lines = faults(CollectorSettings, database_url="mysql://a/b", oidc_client_id="tocsin")
 
-    assert [line.partition(":")[0] for line in told] == [
+    assert [line.partition(":")[0] for line in lines] == [
         "TOCSIN_DATABASE_URL",
         "TOCSIN_SECRET_KEY",
         "TOCSIN_OIDC_ISSUER and TOCSIN_OIDC_CLIENT_ID",
@@ -390,8 +390,8 @@ def test_each_setting_of_the_manual_is_a_variable_a_flag_and_a_key(
     assert getattr(by_variable, name) == getattr(by_flag, name) == getattr(by_file, name) == value
     assert name == "log_format" or getattr(read(kind), name) == usual
     if bad:
-        [told] = faults(kind, **{**more, name: bad})
-        assert told.startswith(f"TOCSIN_{name.upper()}: ")
+        [words] = faults(kind, **{**more, name: bad})
+        assert words.startswith(f"TOCSIN_{name.upper()}: ")
 
 
 def test_a_child_hears_of_the_proxies_and_the_rate_that_its_parent_was_told() -> None:

@@ -104,7 +104,7 @@ class Everything:
 
     async def check(self, name: str, *statuses: Status, where: Sequence[str] = LOCATIONS) -> None:
         """Results of one monitor at each location, the newest a moment ago."""
-        await self.submit(*(self.batch(name, *statuses, where=one) for one in where))
+        await self.submit(*(self.batch(name, *statuses, where=text) for text in where))
 
     def batch(self, name: str, *statuses: Status, where: str = "eu", error: str = ERROR) -> Submission:
         number = next(n for n, id_ in self.probes.ids.items() if id_ == ids.read("mon", self.monitors[name]))
@@ -231,8 +231,8 @@ async def _people(here: Everything) -> None:
 async def _probes(here: Everything) -> None:
     """One lost, one blind, one drained, one revoked, one that never came; and tokens to join by."""
     for name in ("drain", "revoke"):
-        one = ids.show("prb", await joined(here.api))
-        assert (await here.api.post(f"/v1/probes/{one}/{name}")).status < 300
+        text = ids.show("prb", await joined(here.api))
+        assert (await here.api.post(f"/v1/probes/{text}/{name}")).status < 300
     await here.made("/v1/probe-tokens", {"location": "eu"})
     over = await here.made("/v1/probe-tokens", {"location": "us"})
     await here.probes.run(
@@ -277,7 +277,7 @@ async def _declared(here: Everything) -> None:
     wanted = {name: wanted[name] for name in ("monitors", "maintenanceWindows", "statusPages")}
     await here.made("/v1/apply", wanted)
     listed = (await here.api.get("/v1/monitors?limit=100")).json["data"]
-    of_type = {one["name"]: one["id"] for one in listed}
+    of_type = {item["name"]: item["id"] for item in listed}
     here.monitors |= {type_: of_type[f"Of type {type_}"] for type_ in TYPES}
 
 
@@ -488,7 +488,7 @@ async def _pages(here: Everything) -> None:
     shut = {"name": "Shut", "slug": "shut", "visibility": "private"}
     here.pages["shut"] = str((await here.made("/v1/status-pages", shut))["id"])
     page = (await here.api.get(f"/v1/status-pages/{here.pages['public']}")).json
-    path, parts = f"/v1/status-pages/{page['id']}", [one["id"] for one in page["components"]]
+    path, parts = f"/v1/status-pages/{page['id']}", [component["id"] for component in page["components"]]
     await here.put(f"{path}/components/{parts[-1]}", {"status": "major_outage", "statusMessage": "By hand"})
     for at, severity in enumerate(("none", "minor", "major", "critical")):
         stage = ("investigating", "identified", "monitoring", "resolved")[at]
@@ -500,7 +500,7 @@ async def _pages(here: Everything) -> None:
     await _subscribers(here, path, parts)
     for kind in ("components", "incidents", "subscribers"):
         listed = (await here.api.get(f"{path}/{kind}?limit=100")).json["data"]
-        here.parts[kind] = [str(one["id"]) for one in listed]
+        here.parts[kind] = [str(item["id"]) for item in listed]
 
 
 async def _planned(here: Everything, path: str, parts: list[str]) -> None:
@@ -560,7 +560,7 @@ async def _deleted(here: Everything) -> None:
     await here.alive()
     for name, table in (("alerts", here.alerts), ("probes", here.joined)):
         listed = (await here.api.get(f"/v1/{name}?limit=100")).json["data"]
-        table.update({one["id"]: one["id"] for one in listed})
+        table.update({item["id"]: item["id"] for item in listed})
 
 
 async def _key(here: Everything, id_: str) -> str:

@@ -173,9 +173,9 @@ def device(agent: str) -> str:
     return name or agent[:60] or "unknown"
 
 
-def plural(count: int, one: str, many: str = "") -> str:
+def plural(count: int, text: str, many: str = "") -> str:
     """``1 user``, ``2,000 users``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {text if count == 1 else many or text + 's'}"
 
 
 def icon(name: str) -> Markup:

@@ -74,11 +74,11 @@ class Opinions:
     def _refill(self, now: datetime) -> None:
         gained = max(0.0, (now - self._counted_at).total_seconds()) * A_SECOND
         self._left, self._counted_at = min(SAVED_UP, self._left + gained), now
-        self._asked = {one: at for one, at in self._asked.items() if abs(now - at) < AGAIN_AFTER}
+        self._asked = {number: at for number, at in self._asked.items() if abs(now - at) < AGAIN_AFTER}
 
     def _admit(self, waiting: deque[int], now: datetime) -> list[int]:
         """All that wait, each once, except those requested just now."""
-        admitted = [one for one in dict.fromkeys(waiting) if one not in self._asked]
-        self._asked.update((one, now) for one in admitted)
+        admitted = [number for number in dict.fromkeys(waiting) if number not in self._asked]
+        self._asked.update((number, now) for number in admitted)
         waiting.clear()
         return admitted

@@ -197,8 +197,8 @@ def _changed(row: WindowRow, sent: Mapping[str, Any]) -> dict[str, Any]:
     return edits.whole(Fields, {**sent, **times})
 
 
-def _saved(request: web.Request, said: str, known: WindowDetails) -> web.Response:
-    text = " ".join([said, *known.warnings])
+def _saved(request: web.Request, words: str, known: WindowDetails) -> web.Response:
+    text = " ".join([words, *known.warnings])
     return back(request, HERE, text, tone="warn" if known.warnings else "good")
 
 

@@ -120,7 +120,7 @@ async def _look(
             await STARTTLS[start_tls](stream)
         sock = await stream.secure(Manner(manner.wrap, None), name)
         chain = sent(sock)
-        ders = [one.public_bytes(_DER) for one in chain]
+        ders = [item.public_bytes(_DER) for item in chain]
         print_ = hashlib.sha256(b"".join(ders)).digest()
         if print_ not in known:
             read = _read(chain)

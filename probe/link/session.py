@@ -277,7 +277,7 @@ class Session:
                 for incarnation, first, last in told
             ],
             stands_in=self._me.stands_in,
-            stopped=[probe_pb2.Revision(monitor=one, revision=number) for one, number in self._stopped],
+            stopped=[probe_pb2.Revision(monitor=value, revision=number) for value, number in self._stopped],
         )
 
     def _from_probe(self, **body: Any) -> probe_pb2.FromProbe:

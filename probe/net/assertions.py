@@ -131,7 +131,7 @@ def _judge(assertion: Assertion) -> _Judge:
             found = look(reading)
         except NotJson:
             return f"assertion failed: {name}, but the body is not JSON"
-        each = (holds(one, reading.meter) for one in found)
+        each = (holds(item, reading.meter) for item in found)
         good = all(each) if of_all else any(each)
         return "" if good else f"assertion failed: {name}, found {_shown(found)}"
 

@@ -107,8 +107,8 @@ class Talk:
 def _greeting(packet: bytes) -> tuple[bytes, bytes, int]:
     """The authentication plugin, its salt, and the server's capabilities."""
     if packet[0] == _ERROR:
-        said = packet[9:] if packet[3:4] == b"#" else packet[3:]
-        raise TargetError(f"greeting: answered {_code(packet)} {shown(said)}")
+        data = packet[9:] if packet[3:4] == b"#" else packet[3:]
+        raise TargetError(f"greeting: answered {_code(packet)} {shown(data)}")
     _version, end, rest = packet[1:].partition(b"\0")
     if packet[0] != _PROTOCOL or not end or len(rest) < 31:
         raise TargetError(f"greeting: not a MySQL server ({shown(packet)})")
@@ -135,4 +135,4 @@ def _proof(plugin: bytes, password: bytes, salt: bytes) -> bytes:
         mixed = hashlib.sha256(hashlib.sha256(once).digest() + salt).digest()
     else:
         raise TargetError(f"auth: a way to log in that is not known ({shown(plugin)})")
-    return bytes(one ^ other for one, other in zip(once, mixed, strict=True))
+    return bytes(number ^ other for number, other in zip(once, mixed, strict=True))

@@ -116,9 +116,9 @@ class _Scram:
     def first(self) -> bytes:
         return b"n,," + self._bare
 
-    def final(self, said: bytes) -> bytes:
-        """The proof for the server's challenge *said*."""
-        parts = dict(part.split(b"=", 1) for part in said.split(b",") if b"=" in part)
+    def final(self, data: bytes) -> bytes:
+        """The proof for the server's challenge *data*."""
+        parts = dict(part.split(b"=", 1) for part in data.split(b",") if b"=" in part)
         try:
             nonce, salt, rounds = parts[b"r"], base64.b64decode(parts[b"s"]), int(parts[b"i"])
         except (KeyError, ValueError):
@@ -128,12 +128,12 @@ class _Scram:
         salted = hashlib.pbkdf2_hmac("sha256", self._password, salt, rounds)
         key = hmac.digest(salted, b"Client Key", "sha256")
         bare = b"c=biws,r=" + nonce
-        whole = b",".join((self._bare, said, bare))
+        whole = b",".join((self._bare, data, bare))
         signed = hmac.digest(hashlib.sha256(key).digest(), whole, "sha256")
-        proof = bytes(one ^ other for one, other in zip(key, signed, strict=True))
+        proof = bytes(number ^ other for number, other in zip(key, signed, strict=True))
         server = hmac.digest(salted, b"Server Key", "sha256")
         self._expected = base64.b64encode(hmac.digest(server, whole, "sha256"))
         return bare + b",p=" + base64.b64encode(proof)
 
-    def prove(self, said: bytes) -> None:
-        self.proven = bool(self._expected) and hmac.compare_digest(said, b"v=" + self._expected)
+    def prove(self, data: bytes) -> None:
+        self.proven = bool(self._expected) and hmac.compare_digest(data, b"v=" + self._expected)

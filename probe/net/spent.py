@@ -50,7 +50,9 @@ class Spent:
     @property
     def total(self) -> float:
         """The sum of all phases."""
-        return sum(one or 0.0 for one in (self.dns, self.connect, self.tls, self.first_byte, self.transfer))
+        return sum(
+            number or 0.0 for number in (self.dns, self.connect, self.tls, self.first_byte, self.transfer)
+        )
 
     def take(self, other: "Spent") -> None:
         """Continue with the data of *other*."""

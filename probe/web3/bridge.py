@@ -137,8 +137,8 @@ def _delay(most_s: int, under_way: Sequence[BridgeMessage], now: int) -> Measure
 
 def _imbalance(most: Decimal, locked: RecentAmount, minted: RecentAmount, moving: Decimal) -> Measured:
     """Compare the more harmless of the recent values, because the other side may lag behind."""
-    least_locked, most_locked = (in_units(one, locked.decimals) for one in (locked.least, locked.most))
-    least_minted, most_minted = (in_units(one, minted.decimals) for one in (minted.least, minted.most))
+    least_locked, most_locked = (in_units(number, locked.decimals) for number in (locked.least, locked.most))
+    least_minted, most_minted = (in_units(number, minted.decimals) for number in (minted.least, minted.most))
     if least_minted > most_locked:
         off = _percent(EXACT.subtract(least_minted, most_locked), most_locked)
         text = f"{plain(least_minted)} is minted, but only {plain(most_locked)} locked: {plain(off)} % more"

@@ -110,13 +110,13 @@ def _topics(event: AbiEvent, wished: Mapping[str, Sequence[str]]) -> list[Any]:
 
 
 def _topic(param: Param, wished: Mapping[str, Sequence[str]]) -> list[str] | None:
-    return [topic_of(param, one) for one in wished[param.name]] if param.name in wished else None
+    return [topic_of(param, text) for text in wished[param.name]] if param.name in wished else None
 
 
 def _ours(event: AbiEvent, wished: Mapping[str, Sequence[str]]) -> dict[str, Collection[str]]:
     """Filters that nodes cannot apply; arguments that may or may not be topics match in either form."""
     return {
-        param.name: {*wished[param.name], *(topic_of(param, one) for one in wished[param.name])}
+        param.name: {*wished[param.name], *(topic_of(param, text) for text in wished[param.name])}
         if param.indexed is None and not param.static
         else set(wished[param.name])
         for param in event.inputs

@@ -96,8 +96,8 @@ class _Words:
             return named(param.parts, self.sequence(param.parts, at))
         if param.type not in {"string", "bytes"}:
             return leaf(param, self._take(at, _WORD))
-        said = self._take(at + _WORD, self._number(at))
-        return plain_text(said) if param.type == "string" else "0x" + said.hex()
+        raw = self._take(at + _WORD, self._number(at))
+        return plain_text(raw) if param.type == "string" else "0x" + raw.hex()
 
     def _array(self, param: Param, at: int) -> list[Any]:
         start = param.arrays.rindex("[")
@@ -118,9 +118,9 @@ class _Words:
         return self._data[at : at + length]
 
 
-def plain_text(said: bytes) -> str:
+def plain_text(data: bytes) -> str:
     """The text as PostgreSQL accepts it."""
-    return said.decode("utf-8", "replace").replace("\0", "\ufffd")
+    return data.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
 def _dynamic(param: Param) -> bool:
@@ -129,7 +129,7 @@ def _dynamic(param: Param) -> bool:
 
 def _width(param: Param) -> int:
     """The size of a static type in bytes."""
-    counts = [int(one) for one in param.arrays.strip("[]").split("][") if one]
+    counts = [int(text) for text in param.arrays.strip("[]").split("][") if text]
     return prod(counts) * (sum(map(_width, param.parts)) if param.parts else _WORD)
 
 

@@ -115,5 +115,5 @@ def _cut(value: Any, most: int) -> Any:
     if isinstance(value, dict):
         return {name: _cut(one, most) for name, one in value.items()}
     if isinstance(value, list):
-        return [_cut(one, most) for one in value[: most // 4]]
+        return [_cut(item, most) for item in value[: most // 4]]
     return value[:most] if isinstance(value, str) else value

@@ -110,7 +110,7 @@ def _line_of(standing: CheckpointState, cursor: Cursor | None) -> BlockLine:
 def _overs(said: Any) -> tuple[Over, ...]:
     """The stored rereads, of any probe."""
     return tuple(
-        Over(*one)
-        for one in (said if isinstance(said, list) else ())
-        if isinstance(one, list) and len(one) == 4
+        Over(*item)
+        for item in (said if isinstance(said, list) else ())
+        if isinstance(item, list) and len(item) == 4
     )[-_MOST_OVER:]

@@ -120,9 +120,9 @@ def _place(message: BridgeMessage) -> tuple[int, int]:
 
 def _messages(said: Any) -> tuple[BridgeMessage, ...]:
     read = []
-    for one in said if isinstance(said, list) else ():
+    for item in said if isinstance(said, list) else ():
         try:
-            block, index, hash_, id_, at = one
+            block, index, hash_, id_, at = item
             read.append(BridgeMessage(int(block), int(index), str(hash_), str(id_), int(at)))
         except (TypeError, ValueError):
             continue

@@ -200,13 +200,13 @@ class Pool:
             [fault] = faults.values()
             plain = fault.split(":", 1)[0] in _PHASES
             return TargetError(fault if plain else f"rpc: {self._nodes[0].host} {fault}")
-        told = [
+        lines = [
             f"node {number} of {count} ({node.host}) {faults[node]}"
             for number, node in enumerate(self._nodes, 1)
             if node in faults
         ]
         wanted = f"{self._quorum} nodes must agree; " if self._quorum > 1 else ""
-        return TargetError(f"rpc: {wanted}{'; '.join(told)}")
+        return TargetError(f"rpc: {wanted}{'; '.join(lines)}")
 
     def _disagree(self, about: str) -> TargetError:
         return TargetError(f"rpc: no {self._quorum} of {len(self._nodes)} nodes agree {about}")

@@ -173,9 +173,13 @@ class Node:
 
     def _results(self, said: Any, first: int, count: int) -> list[Any]:
         """The results in the order of the calls, whatever the order of the responses."""
-        if not isinstance(said, list) or len(said) > count or not all(isinstance(one, dict) for one in said):
+        if (
+            not isinstance(said, list)
+            or len(said) > count
+            or not all(isinstance(item, dict) for item in said)
+        ):
             raise NodeFault("answers no JSON-RPC")
-        found: dict[int, Any] = {one["id"]: one for one in said if isinstance(one.get("id"), int)}
+        found: dict[int, Any] = {item["id"]: item for item in said if isinstance(item.get("id"), int)}
         # An unparsable call is refused without its id.
         nameless: dict[str, Any] = said[0] if count == len(said) == 1 and "result" not in said[0] else {}
         results = []
@@ -222,8 +226,8 @@ def url_secrets(url: str) -> tuple[str, ...]:
 
 
 def _retry_after_s(headers: Sequence[tuple[bytes, bytes]]) -> float:
-    said = next((value.strip() for name, value in headers if name.lower() == b"retry-after"), b"")
-    return float(said) if said.isdigit() and len(said) < 9 else 0.0
+    data = next((value.strip() for name, value in headers if name.lower() == b"retry-after"), b"")
+    return float(data) if data.isdigit() and len(data) < 9 else 0.0
 
 
 def _heed_rate(refusal: Refusal) -> None:

@@ -13,8 +13,8 @@ _SLICE_S: Final = 0.01
 async def fairly(items: Iterable[T]) -> AsyncIterator[T]:
     """Yield *items*, letting other tasks run after every few milliseconds of work."""
     began = time.monotonic()
-    for one in items:
-        yield one
+    for item in items:
+        yield item
         if time.monotonic() - began > _SLICE_S:
             await asyncio.sleep(0)
             began = time.monotonic()

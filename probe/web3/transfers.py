@@ -98,11 +98,11 @@ async def symbol(view: ChainView, token: str) -> str:
     """The symbol of *token*, if it is short and plain."""
     [answer] = await answers(view, call(view, token, _SYMBOL))
     try:
-        said = data(answer, "symbol()")
+        raw = data(answer, "symbol()")
     except NodeFault:
         return "tokens"
     # Strings are preceded by offset and length; old tokens return one word.
-    text = plain_text(said[2 * _WORD :] if len(said) > 2 * _WORD else said).strip("\ufffd")
+    text = plain_text(raw[2 * _WORD :] if len(raw) > 2 * _WORD else raw).strip("\ufffd")
     good = 0 < len(text) <= _MOST_SYMBOL and text.isascii() and text.replace(".", "").isalnum()
     return text if good else "tokens"
 

@@ -68,10 +68,10 @@ def run() -> Iterator[Figure]:
 
 
 def _weight(version: str) -> float:
-    said = subprocess.check_output([sys.executable, "-c", _WEIGHING, version], text=True).split()
-    if (said[1] == "True") != (version != "1.1"):
-        raise RuntimeError(f"libcurl is there or not, against expectation: {said}")
-    return int(said[0]) / 1e6
+    lines = subprocess.check_output([sys.executable, "-c", _WEIGHING, version], text=True).split()
+    if (lines[1] == "True") != (version != "1.1"):
+        raise RuntimeError(f"libcurl is there or not, against expectation: {lines}")
+    return int(lines[0]) / 1e6
 
 
 async def _rate(kind: Http, count: int, ca_file: Path) -> float:

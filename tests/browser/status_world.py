@@ -95,7 +95,7 @@ async def planned(api: Api, made: dict[str, Any]) -> str:
         title="Database upgrade",
         severity="maintenance",
         message="The shop can be read, but nothing can be bought.",
-        affectedComponents=[one["id"] for one in made["components"][:2]],
+        affectedComponents=[component["id"] for component in made["components"][:2]],
         scheduledStart=start.isoformat(),
         scheduledEnd=(start + timedelta(hours=2)).isoformat(),
     )
@@ -107,7 +107,7 @@ async def outage(api: Api, made: dict[str, Any]) -> str:
         made,
         title="Nothing can be bought",
         severity="critical",
-        affectedComponents=[one["id"] for one in made["components"][:2]],
+        affectedComponents=[component["id"] for component in made["components"][:2]],
         componentStatus="major_outage",
     )
     await said(api, made, worst, status="identified", message="A disk is full. We make room.")

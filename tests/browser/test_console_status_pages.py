@@ -18,7 +18,7 @@ async def filled(api: Api, *names: str) -> tuple[str, list[str]]:
     page = (await api.post("/v1/status-pages", {"name": names[0], "visibility": "private"})).json["id"]
     here = f"/status-pages/{page}"
     made = [(await api.post(f"/v1{here}/components", {"name": name, "group": name})).json for name in names]
-    return here, [f"{here}/components/{one['id']}" for one in made]
+    return here, [f"{here}/components/{item['id']}" for item in made]
 
 
 async def told(api: Api, here: str, text: str, **fields: object) -> str:

@@ -44,7 +44,7 @@ async def odd_names(api: Api) -> dict[str, Any]:
         made,
         title=LONG,
         message=f"{HEBREW}\n\n{'x' * 500}",
-        affectedComponents=[one["id"] for one in made["components"]],
+        affectedComponents=[component["id"] for component in made["components"]],
     )
     return made
 

@@ -101,7 +101,7 @@ async def filled(api: Api) -> dict[str, Any]:
         {"name": text, "description": text, "group": text, "statusMessage": text} for text in MARKUP
     ]
     made = await page(api, name=" ".join(MARKUP)[:255], slug="example", components=components)
-    affected = [one["id"] for one in made["components"]]
+    affected = [component["id"] for component in made["components"]]
     for number, text in enumerate(MARKUP):
         severity = ("critical", "maintenance")[number % 2]
         body = {"title": text, "message": f"{text}\n\n{text}", "severity": severity}

@@ -80,7 +80,7 @@ class Stage:
             await eventually(have, timeout_s)
         except TimeoutError:
             faults = [
-                one["incident"]["lastError"] for one in self.told(monitor) if word(one) == "monitor.down"
+                item["incident"]["lastError"] for item in self.told(monitor) if word(item) == "monitor.down"
             ]
             msg = f"heard {self.words(monitor)}, not {list(wanted)}; faults: {faults}"
             raise AssertionError(msg) from None
@@ -207,8 +207,8 @@ def of_events(to: Chain | Sequence[str], address: str, **more: Any) -> dict[str,
 
 async def texts_of(directory: Path, session: aiohttp.ClientSession, *urls: str) -> str:
     """All that was logged under *directory*, and what these URLs answer."""
-    said = [path.read_text() for path in sorted(directory.rglob("log"))]
+    lines = [path.read_text() for path in sorted(directory.rglob("log"))]
     for url in urls:
         async with session.get(url) as response:
-            said.append(await response.text())
-    return "\n".join(said)
+            lines.append(await response.text())
+    return "\n".join(lines)

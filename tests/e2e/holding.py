@@ -54,9 +54,9 @@ class Row:
     def heard(self) -> tuple[list[str], list[str], list[str]]:
         return self.said(), self.said_to_boss(), self.events("monitor.down", "monitor.up")
 
-    async def hears(self, said: list[str], to_boss: list[str], events: list[str]) -> None:
+    async def hears(self, lines: list[str], to_boss: list[str], events: list[str]) -> None:
         """Soon all have heard just that."""
-        wanted = (said, to_boss, events)
+        wanted = (lines, to_boss, events)
 
         async def have() -> bool:
             return self.heard() == wanted

@@ -44,7 +44,7 @@ async def test_a_rule_tells_a_chat_of_trouble_and_of_its_end(tmp_path: Path) -> 
         assert (kinds.count("monitor.down"), kinds.count("monitor.up")) == (1, 1)
         assert kinds.count("alert.fired") == 1  # by the rule that has another reason
         log = (await caller.got(f"/v1/incidents/{alert['incidentId']}/timeline"))["events"]
-        assert "Down: slack" in [one["details"] for one in log if one["type"] == "notified"]
+        assert "Down: slack" in [item["details"] for item in log if item["type"] == "notified"]
         preview = await caller.made("/v1/alert-rules/preview", {})
         assert [one["monitorId"] for one in preview["alerts"]] == [monitor["id"]]
 

@@ -29,9 +29,9 @@ async def tocsin(product: Product, *arguments: str, **variables: str) -> tuple[i
         env={**kept, "TOCSIN_DATA_DIR": str(product.data_dir), **variables},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    out, said = await process.communicate()
+    out, data = await process.communicate()
     assert process.returncode is not None
-    return process.returncode, out.decode(), said.decode()
+    return process.returncode, out.decode(), data.decode()
 
 
 @pytest.mark.timeout(300)

@@ -31,8 +31,8 @@ async def tocsin(product: Product, *arguments: str | Path) -> None:
         env={**kept, "TOCSIN_DATA_DIR": str(product.data_dir)},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
-    said, _ = await process.communicate()
-    assert process.returncode == 0, said.decode()
+    data, _ = await process.communicate()
+    assert process.returncode == 0, data.decode()
 
 
 async def test_a_lost_database_comes_back_and_the_probe_makes_it_whole(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ async def _has(caller: Caller, monitor: str, count: int) -> bool:
 
 async def _delivered(caller: Caller, channel: str) -> bool:
     found = (await caller.got(f"/v1/alert-channels/{channel}/deliveries"))["data"]
-    return [(one["event"], one["status"]) for one in found] == [("monitor.down", "delivered")]
+    return [(item["event"], item["status"]) for item in found] == [("monitor.down", "delivered")]
 
 
 async def _said(hook: Receiver, kind: str) -> bool:

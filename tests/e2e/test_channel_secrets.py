@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 async def echo(exchange: Exchange) -> None:
     """Refuse it, and say back all that was sent, as some services do."""
-    said = f"{exchange.request.target} {dict(exchange.request.headers)} ".encode() + exchange.request.body
-    told = f'{{"message": {said.decode()!r}}}'.encode()
-    await answer(500, {"X-Echo": exchange.request.target}, told)(exchange)
+    raw = f"{exchange.request.target} {dict(exchange.request.headers)} ".encode() + exchange.request.body
+    data = f'{{"message": {raw.decode()!r}}}'.encode()
+    await answer(500, {"X-Echo": exchange.request.target}, data)(exchange)
 
 
 # A client that hangs up while it is accepted leaves asyncio's servers a socket that nobody closes.
@@ -61,7 +61,7 @@ async def _channel(admin: Caller, type_: str, base: str) -> str:
 
 async def _tried(admin: Caller, id_: str) -> bool:
     found = (await admin.got(f"/v1/alert-channels/{id_}/deliveries"))["data"]
-    return any(one["error"] for delivery in found for one in delivery["attempts"])
+    return any(attempt["error"] for delivery in found for attempt in delivery["attempts"])
 
 
 async def _nothing_is_read(product: Product, admin: Caller, made: dict[str, str]) -> None:
@@ -90,4 +90,4 @@ async def _nothing_is_read(product: Product, admin: Caller, made: dict[str, str]
 
 
 async def _incidents(admin: Caller) -> list[str]:
-    return [one["id"] for one in (await admin.got("/v1/incidents"))["data"]]
+    return [item["id"] for item in (await admin.got("/v1/incidents"))["data"]]

@@ -56,7 +56,9 @@ async def test_a_refusal_seen_at_one_location_is_confirmed_by_the_others_at_once
         assert seconds(found["startedAt"], down["timestamp"]) < 8
         results = (await caller.got(f"/v1/monitors/{monitor}/results?status=down"))["data"]
         assert found["startedAt"] == results[-1]["timestamp"]
-        runs = {one["run"] for one in (await caller.got(f"/v1/monitors/{monitor}/explain"))["lastResults"]}
+        runs = {
+            result["run"] for result in (await caller.got(f"/v1/monitors/{monitor}/explain"))["lastResults"]
+        }
         assert "second_opinion" in runs
 
 

@@ -55,8 +55,8 @@ class Reader:
 
     async def follow(self, page: Path) -> str:
         """Everything that the commands of *page* print."""
-        said = [await self.run(script) for script in BLOCK.findall(page.read_text())]
-        return "".join(said)
+        lines = [await self.run(script) for script in BLOCK.findall(page.read_text())]
+        return "".join(lines)
 
     async def run(self, script: str) -> str:
         if script.startswith(ELSEWHERE):
@@ -68,11 +68,11 @@ class Reader:
             self.probe = process
             await eventually(lambda: self.probe_of("frankfurt"), timeout_s=60)
             return ""
-        said, _ = await process.communicate()
-        assert process.returncode == 0, (script, said.decode())
+        data, _ = await process.communicate()
+        assert process.returncode == 0, (script, data.decode())
         if "probe-token create" in script:
-            self.places["TOCSIN_JOIN_TOKEN=..."] = f"TOCSIN_JOIN_TOKEN={said.decode().split()[-1]}"
-        return said.decode()
+            self.places["TOCSIN_JOIN_TOKEN=..."] = f"TOCSIN_JOIN_TOKEN={data.decode().split()[-1]}"
+        return data.decode()
 
     async def start(self, script: str) -> asyncio.subprocess.Process:
         for written, real in self.places.items():
@@ -104,8 +104,8 @@ class Reader:
     async def probe_of(self, location: str) -> str:
         """The id of the online probe there; empty while there is none."""
         process = await self.start("tocsin probes list")
-        said, _ = await process.communicate()
-        for line in said.decode().splitlines():
+        data, _ = await process.communicate()
+        for line in data.decode().splitlines():
             if location in line and "online" in line:
                 return line.split()[0]
         return ""

@@ -45,10 +45,10 @@ async def test_no_secret_is_in_the_evidence_nor_on_the_way_to_it(tmp_path: Path)
             await caller.made("/v1/monitors", monitor(port, path))
         told = await eventually(lambda: _evidence(caller), timeout_s=60)
 
-        for one in told:
-            assert len(one["evidence"]) == 3
-            assert {seen["address"] for seen in one["evidence"]} == {f"127.0.0.1:{port}"}
-            assert "[redacted]" in one["evidence"][0]["body"]
+        for item in told:
+            assert len(item["evidence"]) == 3
+            assert {seen["address"] for seen in item["evidence"]} == {f"127.0.0.1:{port}"}
+            assert "[redacted]" in item["evidence"][0]["body"]
         assert MARK not in json.dumps(told)
         assert MARK not in await _stored(product)
         spooled = b"".join(path.read_bytes() for path in tmp_path.rglob("*.seg"))
@@ -61,7 +61,7 @@ async def _evidence(caller: Caller) -> list[dict[str, Any]] | None:
     found = (await caller.got("/v1/incidents"))["data"]
     if len(found) < 2:
         return None
-    return [await caller.got(f"/v1/incidents/{one['id']}/evidence") for one in found]
+    return [await caller.got(f"/v1/incidents/{item['id']}/evidence") for item in found]
 
 
 async def _stored(product: Product) -> str:

@@ -57,7 +57,7 @@ def _export(protocol: str, endpoint: str, token: str) -> bool:
 
 async def _values(caller: Caller, id_: str) -> dict[str, float]:
     listed = (await caller.got(f"/v1/monitors/{id_}/series"))["data"]
-    return {one["metric"]: one["value"] for one in listed}
+    return {item["metric"]: item["value"] for item in listed}
 
 
 async def _is_down(caller: Caller, id_: str) -> bool:

@@ -90,8 +90,8 @@ async def test_a_channel_that_goes_in_the_middle_of_its_retries_is_tried_no_more
         outage(tmp_path, gone, off) as (_, hook, caller, _, incident),
     ):
         paths = {
-            one["name"]: f"/v1/alert-channels/{one['id']}"
-            for one in (await caller.got("/v1/alert-channels"))["data"]
+            item["name"]: f"/v1/alert-channels/{item['id']}"
+            for item in (await caller.got("/v1/alert-channels"))["data"]
         }
         assert await caller.call("DELETE", paths[gone.url()]) == (204, None)
         status, _ = await caller.call("PUT", paths[off.url()], {"enabled": False})
@@ -112,7 +112,7 @@ async def test_a_thousand_callers_and_all_deeds_at_once_break_nothing(tmp_path: 
         flood(product) as many,
     ):
         made = [await caller.made("/v1/monitors", monitor_of(target)) for _ in range(20)]
-        paths = [f"/v1/monitors/{one['id']}" for one in made]
+        paths = [f"/v1/monitors/{item['id']}" for item in made]
         reads = ["/v1/monitors", "/v1/me", "/v1/incidents", *paths]
         seen = Counter(
             status
@@ -350,7 +350,7 @@ async def only(caller: Caller, path: str) -> Any:
 
 async def has_status(caller: Caller, path: str, status: str) -> bool:
     found = await caller.got(path)
-    return any(one["status"] == status for one in found.get("data", [found]))
+    return any(item["status"] == status for item in found.get("data", [found]))
 
 
 async def reader_token(product: Product) -> str:

@@ -198,7 +198,7 @@ def _protocol(here: Chain) -> Case:
     def heals() -> None:
         lies(False, "mint", 10**8)
 
-    return Case("web3", config, breaks, fired, heals, [f"{one}_recovered" for one in fired])
+    return Case("web3", config, breaks, fired, heals, [f"{text}_recovered" for text in fired])
 
 
 async def _subgraph(stack: AsyncExitStack, here: Chain) -> Case:
@@ -241,7 +241,7 @@ def _bridge(here: Chain, there: Chain) -> Case:
 
     config = {"subType": "bridge", "source": source, "destination": destination, "maxImbalancePercent": 2}
     fired = ["imbalance", "source_paused"]
-    return Case("web3", config, breaks, fired, heals, [f"{one}_recovered" for one in fired])
+    return Case("web3", config, breaks, fired, heals, [f"{text}_recovered" for text in fired])
 
 
 def _slow_bridge(here: Chain, there: Chain) -> Case:
@@ -291,7 +291,7 @@ async def assert_tested(made: Stage, case: Case) -> None:
         return
     status, said = await checked_once(case)
     assert (status, said["success"]) == (bool(crossed), True)
-    assert {one["key"] for one in said["found"] if one["found"] == "raised"} == crossed
+    assert {item["key"] for item in said["found"] if item["found"] == "raised"} == crossed
 
 
 async def checked_once(case: Case) -> tuple[int, Any]:
@@ -299,9 +299,9 @@ async def checked_once(case: Case) -> tuple[int, Any]:
     asked = ["check", "web3", case.type, "--json", "--config", orjson.dumps(case.config).decode()]
     command = [sys.executable, "-m", "shared.command", *asked]
     ran = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    said, _ = await ran.communicate()
+    data, _ = await ran.communicate()
     assert ran.returncode is not None
-    return ran.returncode, orjson.loads(said)
+    return ran.returncode, orjson.loads(data)
 
 
 def assert_exact(payload: Any, case: Case) -> None:

@@ -200,7 +200,7 @@ async def test_what_a_fork_took_back_is_told_once_over_two_locations(
             again = {"from": here.accounts[0], "to": zoo, "data": calldata("plain(uint256)", [9])}
             here.rpc("anvil_reorg", 2, [[again, 0]])
             told = await made.hears(monitor, *["event"] * 4, *["removed"] * 2)
-            assert amounts(one for one in told if word(one) == "removed") == ["1", "2"]
+            assert amounts(item for item in told if word(item) == "removed") == ["1", "2"]
             assert amounts(told[-1:]) in (["9"], ["2"])
 
             [first, second] = made.fleet.probes

@@ -43,8 +43,8 @@ async def gossip(exchange: Exchange) -> None:
     text = f"no such project: {exchange.request.target} {exchange.request.headers.get('authorization')}"
     asked = orjson.loads(exchange.request.body)
     refused = [
-        {"jsonrpc": "2.0", "id": one["id"], "error": {"code": -32000, "message": text}}
-        for one in (asked if isinstance(asked, list) else [asked])
+        {"jsonrpc": "2.0", "id": item["id"], "error": {"code": -32000, "message": text}}
+        for item in (asked if isinstance(asked, list) else [asked])
     ]
     body = orjson.dumps(refused if isinstance(asked, list) else refused[0])
     await answer(200, {"X-Echo": exchange.request.target}, body)(exchange)

@@ -151,8 +151,8 @@ async def deleted_while_crossed(row: Row) -> None:
 
 async def _has_alerts(row: Row, *statuses: str) -> bool:
     found = (await row.made.fleet.got("/v1/alerts?limit=100"))["data"]
-    open_ = [one for one in found if one["monitorId"] == row.monitor and one["status"] == "firing"]
-    return [one["status"] for one in open_] == list(statuses)
+    open_ = [item for item in found if item["monitorId"] == row.monitor and item["status"] == "firing"]
+    return [item["status"] for item in open_] == list(statuses)
 
 
 async def asked_for_less(row: Row) -> None:

@@ -47,7 +47,7 @@ async def _deliveries(caller: Caller, channel: str) -> list[Any]:
 
 async def _tries(caller: Caller, channel: str, *, failed: int) -> bool:
     found = await _deliveries(caller, channel)
-    return bool(found) and sum(one["statusCode"] == 500 for one in found[0]["attempts"]) == failed
+    return bool(found) and sum(attempt["statusCode"] == 500 for attempt in found[0]["attempts"]) == failed
 
 
 async def _delivered(caller: Caller, channel: str) -> list[Any]:

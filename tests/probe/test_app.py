@@ -221,9 +221,9 @@ async def test_a_second_probe_on_the_directory_is_refused(tmp_path: Path, peer: 
         await peer.until(lambda: peer.vitals)
         async with running(tmp_path, peer) as second:
             async with asyncio.timeout(10):
-                _, told = await second.communicate()
+                _, data = await second.communicate()
             assert second.returncode != 0
-            assert b"another probe uses" in told
+            assert b"another probe uses" in data
 
 
 async def test_it_is_small(tmp_path: Path, peer: Peer, target: int) -> None:

@@ -71,7 +71,7 @@ async def test_what_happened_in_the_last_blocks_is_read_on_a_real_chain() -> Non
         status, told = await check_json("web3", "whale_wallet", *options, "--blocks", "6")
         _, text, _ = await check("web3", "whale_wallet", *options, "--blocks", "6")
     assert none[0] == status == 0
-    assert [one["name"] for one in told["found"] if one["found"] == "log"] == ["Transfer"]
+    assert [item["name"] for item in told["found"] if item["found"] == "log"] == ["Transfer"]
     assert "Transfer            block 1 " in text
 
 

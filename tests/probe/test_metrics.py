@@ -125,9 +125,9 @@ async def test_a_port_that_is_taken_is_told_at_the_start(tmp_path: Path, peer: P
     listen = f"127.0.0.1:{peer.port}"
     async with running(tmp_path, peer, "--metrics-listen", listen) as process:
         async with asyncio.timeout(10):
-            _, told = await process.communicate()
+            _, data = await process.communicate()
     assert process.returncode not in {0, None}
-    assert b"TOCSIN_METRICS_LISTEN" in told
+    assert b"TOCSIN_METRICS_LISTEN" in data
 
 
 async def hung_up(reader: asyncio.StreamReader) -> None:

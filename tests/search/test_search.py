@@ -94,9 +94,9 @@ async def test_another_teams_things_are_not_found(console: Console) -> None:
     await console.api.post("/v1/monitors", {"name": "Orders", **TCP})
     await console.api.post("/v1/incidents", {"title": "Orders fail"})
 
-    found = await service.search(console.api.context.db, other, "orders")
+    results = await service.search(console.api.context.db, other, "orders")
 
-    assert (found.monitors, found.incidents, found.named) == ([], [], [])
+    assert (results.monitors, results.incidents, results.named) == ([], [], [])
 
 
 async def test_without_a_session_nothing_is_searched(console: Console) -> None:

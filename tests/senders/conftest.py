@@ -59,4 +59,4 @@ async def status(caller: Caller, id_: str) -> str:
 async def heard(caller: Caller, id_: str) -> dict[str, Any]:
     """The newest value of each metric."""
     listed = (await caller.got(f"/v1/monitors/{id_}/series?limit=100"))["data"]
-    return {one["metric"]: one["value"] for one in listed}
+    return {item["metric"]: item["value"] for item in listed}

@@ -60,7 +60,7 @@ def gone(first: int, last: int, branch: str = "b", hashes: Mapping[int, str] | N
     """Of these blocks the chain holds those of *branch*, or of *hashes*."""
     if hashes is None:
         hashes = {number: hash_of(f"{branch}{number}") for number in range(first, last + 1)}
-    said = {"first": first, "last": last, "hashes": {str(number): one for number, one in hashes.items()}}
+    said = {"first": first, "last": last, "hashes": {str(number): text for number, text in hashes.items()}}
     return Finding(Findings.RETRACTED, f"{first}-{last}", orjson.dumps(said))
 
 

@@ -98,19 +98,19 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield each change for people, then the totals."""
     for change in answer["changes"]:
         yield f"{_SIGNS[change['action']]} {change['resource']} {change['key']}"
-        for one in change["fields"]:
-            yield f"    {one['name']}: {_short(one['old'])} -> {_short(one['new'])}"
-    for one in answer["takenOver"]:
-        yield f"= {one['resource']} {one['key']}: taken over, {_will(answer)} managed by these files"
-    for one in answer["left"]:
-        yield f"? {one['resource']} {one['key']}: not declared any more; --prune deletes it"
+        for field in change["fields"]:
+            yield f"    {field['name']}: {_short(field['old'])} -> {_short(field['new'])}"
+    for item in answer["takenOver"]:
+        yield f"= {item['resource']} {item['key']}: taken over, {_will(answer)} managed by these files"
+    for item in answer["left"]:
+        yield f"? {item['resource']} {item['key']}: not declared any more; --prune deletes it"
     for text in answer.get("warnings", ()):
         yield f"! {text}"
     yield _sum(answer)
 
 
 def _sum(answer: Mapping[str, Any]) -> str:
-    counts = {action: sum(one["action"] == action for one in answer["changes"]) for action in _SIGNS}
+    counts = {action: sum(change["action"] == action for change in answer["changes"]) for action in _SIGNS}
     counted = [
         f"{count} to {action}" if answer["plan"] else f"{count} {_PAST[action]}"
         for action, count in counts.items()

@@ -36,8 +36,8 @@ def _node(value: Any) -> yaml.Node:
         pairs = [(_node(str(name)), _node(one)) for name, one in value.items()]
         return yaml.MappingNode(f"{_PREFIX}map", pairs, flow_style=not pairs)
     if isinstance(value, list):
-        flow = all(isinstance(one, str | int | float) for one in value)
-        return yaml.SequenceNode(f"{_PREFIX}seq", [_node(one) for one in value], flow_style=flow)
+        flow = all(isinstance(item, str | int | float) for item in value)
+        return yaml.SequenceNode(f"{_PREFIX}seq", [_node(item) for item in value], flow_style=flow)
     return _scalar(value)
 
 

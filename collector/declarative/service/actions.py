@@ -53,7 +53,7 @@ class _Together:
     updated: Mapping[UUID, Sequence[str]] = field(default_factory=dict)
 
 
-async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> None:
+async def carry_out(tx: Tx, context: ApplyContext, work: Work, *, plan: bool) -> None:
     """Deletions free addresses, so they run first; those of monitors block others, so they run last.
 
     A plan leaves out the deletion of monitors. Raises Invalid with all faults, Crossed.
@@ -62,20 +62,20 @@ async def carry_out(tx: Tx, ground: ApplyContext, work: Work, *, plan: bool) -> 
     if work.prune:
         for section in reversed(list(SECTIONS)):
             if section != _MONITORS:
-                await _delete(ground, work, section)
+                await _delete(context, work, section)
     for section, listed in work.items.items():
-        done = await _monitors(tx, ground, work) if section == _MONITORS else _Together()
+        done = await _monitors(tx, context, work) if section == _MONITORS else _Together()
         faults: dict[str, str] = {}
         for item in listed:
-            faults |= await _put(ground, work, item, called, done)
+            faults |= await _put(context, work, item, called, done)
         if faults:
             raise Invalid(faults)
-        await _remember(tx, ground, work, section)
+        await _remember(tx, context, work, section)
     if work.prune:
-        await _delete(ground, work, _MONITORS, plan=plan)
+        await _delete(context, work, _MONITORS, plan=plan)
 
 
-async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> "_Together":
+async def _monitors(tx: Tx, context: ApplyContext, work: Work) -> "_Together":
     """Create the new monitors together, and change others. Raises Invalid for unknown parents."""
     listed, wholes = work.items[_MONITORS], work.wholes
     new = {_tentative(item): item for item in listed if item.before is None}
@@ -85,7 +85,7 @@ async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> "_Together":
         if item.before is None or item.before.body["dependsOn"] != wholes[item.at]["dependsOn"]
     ]
     bodies = [wholes[item.at] for item in moved]
-    unknown = await parents.unknown_of_all(tx, ground.team_id, bodies, frozenset(new))
+    unknown = await parents.unknown_of_all(tx, context.team_id, bodies, frozenset(new))
     faults = {
         f"{item.at}.{name}": text
         for item, found in zip(moved, unknown, strict=True)
@@ -93,7 +93,7 @@ async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> "_Together":
     }
     if faults:
         raise Invalid(faults)
-    made = await monitors.create_all(ground, tx, {id_: work.monitors[item.at] for id_, item in new.items()})
+    made = await monitors.create_all(context, tx, {id_: work.monitors[item.at] for id_, item in new.items()})
     real = {ids.show("mon", id_): ids.show("mon", each.id) for id_, each in zip(new, made, strict=True)}
     wanted = [
         (item.before, swapped(wholes[item.at], real))
@@ -102,16 +102,16 @@ async def _monitors(tx: Tx, ground: ApplyContext, work: Work) -> "_Together":
     ]
     return _Together(
         {item.at: each for item, each in zip(new.values(), made, strict=True)},
-        await monitors.update_all(ground, wanted),
+        await monitors.update_all(context, wanted),
     )
 
 
 async def _put(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
+    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
 ) -> dict[str, str]:
     """Create or update one resource, unless that is *done*; return its faults."""
     try:
-        change, warnings = await _put_one(ground, work, item, called, done)
+        change, warnings = await _put_one(context, work, item, called, done)
     except Invalid as error:
         return {f"{item.at}.{name}": text for name, text in error.details.items()}
     except (Conflict, NotFound) as error:
@@ -126,11 +126,11 @@ async def _put(
 
 
 async def _put_one(
-    ground: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
+    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
 ) -> tuple[PlannedChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:
-        made = done.created.get(item.at) or await _created(ground, sort, swapped(item.body, work.real))
+        made = done.created.get(item.at) or await _created(context, sort, swapped(item.body, work.real))
         work.real[item.tentative] = ids.show(sort.prefix, made.id)
         return PlannedChange("create", item.section, item.key), list(made.warnings)
     if before.body == whole:
@@ -142,37 +142,37 @@ async def _put_one(
     ]
     warnings: Sequence[str] | None = done.updated.get(before.id)
     if warnings is None:
-        warnings = await sort.update(ground, before, swapped(whole, work.real))
+        warnings = await sort.update(context, before, swapped(whole, work.real))
     return PlannedChange("update", item.section, item.key, changed), list(warnings)
 
 
-async def _created(ground: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
+async def _created(context: ApplyContext, sort: Sort, body: Body) -> CreatedItem:
     assert sort.create is not None  # noqa: S101 - only monitors lack it, and are created together
-    return await sort.create(ground, body)
+    return await sort.create(context, body)
 
 
-async def _delete(ground: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
+async def _delete(context: ApplyContext, work: Work, section: Section, *, plan: bool = False) -> None:
     left = work.left[section]
     gone: Collection[UUID] = ()
     if section == _MONITORS and not plan:
-        gone = await monitors.delete_all(ground, [resource.id for resource in left.values()])
+        gone = await monitors.delete_all(context, [resource.id for resource in left.values()])
     for key, resource in left.items():
         if not plan and resource.id not in gone:
-            await SECTIONS[section].delete(ground, resource.id)
+            await SECTIONS[section].delete(context, resource.id)
         work.outcome.changes.append(PlannedChange("delete", section, key))
 
 
-async def _remember(tx: Tx, ground: ApplyContext, work: Work, section: Section) -> None:
+async def _remember(tx: Tx, context: ApplyContext, work: Work, section: Section) -> None:
     """Record which resource each key denotes; nothing is written if nothing changed."""
     before = work.managed[section]
     stand_for = {item.key: _id(work, item) for item in work.items[section]}
     new = {key: id_ for key, id_ in stand_for.items() if before.get(key) != id_}
     if new:
-        await managed.put(tx, ground.team_id, work.set_name, section, new)
+        await managed.put(tx, context.team_id, work.set_name, section, new)
     left = work.left[section]
     gone = [key for key in before if key not in stand_for and (work.prune or key not in left)]
     if gone:
-        await managed.drop(tx, ground.team_id, work.set_name, section, gone)
+        await managed.drop(tx, context.team_id, work.set_name, section, gone)
 
 
 def _id(work: Work, item: DeclaredItem) -> UUID:

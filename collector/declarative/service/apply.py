@@ -139,8 +139,8 @@ async def _tried(means: ServiceContext, who: Actor, asked: ApplyRequest, now: da
             if not await storage.lock(tx, who.team_id):
                 raise Crossed
             inner = replace(means, db=db, who=who, later=[])
-            ground = ApplyContext(inner, who, own, now)
-            done = _Done(await _apply(tx, ground, asked), ground.forgotten)
+            context = ApplyContext(inner, who, own, now)
+            done = _Done(await _apply(tx, context, asked), context.forgotten)
             if asked.plan:
                 _undo(done)
             if inner.later:
@@ -162,21 +162,21 @@ async def _settle(means: ServiceContext, done: _Done) -> None:
             await deleted.forget(tx, done.forgotten)
 
 
-async def _apply(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
-    work = await _looked_up(tx, ground, asked)
-    await _read(ground, work, any_section=any(section in asked.sections for section in SECTIONS))
-    _hold_to_plan(ground, work)
-    await carry_out(tx, ground, work, plan=asked.plan)
+async def _apply(tx: Tx, context: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:
+    work = await _looked_up(tx, context, asked)
+    await _read(context, work, any_section=any(section in asked.sections for section in SECTIONS))
+    _hold_to_plan(context, work)
+    await carry_out(tx, context, work, plan=asked.plan)
     return work.outcome
 
 
-async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
+async def _looked_up(tx: Tx, context: ApplyContext, asked: ApplyRequest) -> Work:
     """Match declared items with existing resources."""
-    known = await storage.all_(tx, ground.team_id)
+    known = await storage.all_(tx, context.team_id)
     declared = items(asked.sections)
     work = Work(declared.items, str(asked.set_name), prune=asked.prune, faults=declared.faults)
     for section, sort in SECTIONS.items():
-        there = {resource.id: resource for resource in await sort.present(ground, tx)}
+        there = {resource.id: resource for resource in await sort.present(context, tx)}
         listed, keys = work.items[section], known.get(work.set_name, {}).get(section, {})
         others = {name: of[section] for name, of in known.items() if name != work.set_name and section in of}
         foreign = {key: id_ for of in others.values() for key, id_ in of.items() if id_ in there}
@@ -187,7 +187,7 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
             demand_own(listed, sets, work.elsewhere[section])
         if sort.load is not None:
             wanted = [item.before for item in listed if item.before]
-            if len(await sort.load(ground, tx, wanted)) < len(wanted):
+            if len(await sort.load(context, tx, wanted)) < len(wanted):
                 raise Crossed  # deleted since `present`
         taken += [item for item in listed if item.key in work.elsewhere[section]]
         work.outcome.taken_over += [(section, item.key) for item in taken]
@@ -201,7 +201,7 @@ async def _looked_up(tx: Tx, ground: ApplyContext, asked: ApplyRequest) -> Work:
     return work
 
 
-async def _read(ground: ApplyContext, work: Work, *, any_section: bool) -> None:
+async def _read(context: ApplyContext, work: Work, *, any_section: bool) -> None:
     """Compute the wanted body of each item. Raises Invalid with all faults; Lacking."""
     named = {section: _names(work, section) for section in SECTIONS}
     faults, lacking = dict(work.faults), list[SlowWork]()
@@ -212,7 +212,7 @@ async def _read(ground: ApplyContext, work: Work, *, any_section: bool) -> None:
             keep(item)
             refer(item, named)
             try:
-                reading = await SECTIONS[section].read(ground, item.body, item.before)
+                reading = await SECTIONS[section].read(context, item.body, item.before)
             except Lacking as more:
                 lacking += more.works
                 continue
@@ -230,9 +230,9 @@ async def _read(ground: ApplyContext, work: Work, *, any_section: bool) -> None:
     work.items["monitors"] = _in_order(work)
 
 
-def _hold_to_plan(ground: ApplyContext, work: Work) -> None:
+def _hold_to_plan(context: ApplyContext, work: Work) -> None:
     """Check the limits of the team's plan. Raises Conflict."""
-    plan = ground.means.plan
+    plan = context.means.plan
     if plan is None:
         return
     limits: Sequence[tuple[Section, int]] = (("monitors", plan.monitors), ("channels", plan.channels))

@@ -52,7 +52,7 @@ def swapped(value: Any, names: Mapping[str, str]) -> Any:
         return names.get(value, value)
     if isinstance(value, Mapping):
         return {key: swapped(one, names) for key, one in value.items()}
-    return [swapped(one, names) for one in value] if isinstance(value, list) else value
+    return [swapped(item, names) for item in value] if isinstance(value, list) else value
 
 
 def plain(value: Any) -> Any:
@@ -61,7 +61,7 @@ def plain(value: Any) -> Any:
         return SECRET
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list) else value
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[FieldChange]:
@@ -77,7 +77,7 @@ def _fields(path: str, before: Any, after: Any, old: Any, new: Any) -> Iterator[
                 new.get(name),
             )
     elif _named(before) and _named(after):
-        whole = [_by_name(one) for one in (before, after, old, new)]
+        whole = [_by_name(item) for item in (before, after, old, new)]
         yield from _fields(path, *whole)
         if not any(_fields(path, *whole)):
             yield FieldChange(f"{path} in order", list(whole[0]), list(whole[1]))
@@ -89,10 +89,10 @@ def _named(value: Any) -> bool:
     """Whether it is a list of objects with distinct names."""
     return (
         isinstance(value, list)
-        and all(isinstance(one, Mapping) and "name" in one for one in value)
-        and len({one["name"] for one in value}) == len(value)
+        and all(isinstance(item, Mapping) and "name" in item for item in value)
+        and len({item["name"] for item in value}) == len(value)
     )
 
 
 def _by_name(value: Sequence[Body]) -> dict[str, Body]:
-    return {one["name"]: one for one in value}
+    return {item["name"]: item for item in value}

@@ -34,13 +34,13 @@ from collector.platform.validation.validation import ignored, to_json
 _READ_ONLY: Final = read_only(ChannelDetails, ChannelSettings)
 
 
-async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
-    rows = await table.newest(tx, ground.team_id, None)
-    return [Present(row.id, row.name, partial(_body, ground, row)) for row in reversed(rows)]
+async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+    rows = await table.newest(tx, context.team_id, None)
+    return [Present(row.id, row.name, partial(_body, context, row)) for row in reversed(rows)]
 
 
-async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
-    del ground
+async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+    del context
     request = for_create(item)
     faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.config is None:
@@ -48,23 +48,23 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
     return Reading({"type": item["type"], **to_json(request.settings), "config": to_json(request.config)})
 
 
-async def create(ground: ApplyContext, item: Body) -> CreatedItem:
-    means = ground.means
+async def create(context: ApplyContext, item: Body) -> CreatedItem:
+    means = context.means
     most = means.plan.channels if means.plan else channels.MOST
-    known = await channels.create(means.db, means.keyring, ground.who, item, ground.now, most=most)
+    known = await channels.create(means.db, means.keyring, context.who, item, context.now, most=most)
     return CreatedItem(known.row.id, ignored(known.unknown))
 
 
-async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])
-    await channels.update(ground.means.db, ground.means.keyring, ground.who, before.id, body, ground.now)
+    await channels.update(context.means.db, context.means.keyring, context.who, before.id, body, context.now)
     return ()
 
 
-async def delete(ground: ApplyContext, id_: UUID) -> None:
-    await channels.delete(ground.means.db, ground.who, id_)
+async def delete(context: ApplyContext, id_: UUID) -> None:
+    await channels.delete(context.means.db, context.who, id_)
 
 
 def hidden(whole: Body) -> dict[str, Any]:
@@ -77,9 +77,9 @@ def spared(whole: Body) -> dict[str, Any]:
     return {"name": own.pop("name"), "type": whole["type"], **own, **({"config": config} if config else {})}
 
 
-def _body(ground: ApplyContext, row: ChannelRow) -> dict[str, Any]:
+def _body(context: ApplyContext, row: ChannelRow) -> dict[str, Any]:
     place = SealScope(row.team_id, "channels", row.id, "secrets")
-    config = opened(ground.means.keyring, row.config, row.secrets, place)
+    config = opened(context.means.keyring, row.config, row.secrets, place)
     return {
         "type": row.type,
         "name": row.name,

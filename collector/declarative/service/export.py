@@ -15,15 +15,15 @@ from shared import ids
 _WORDS = re.compile(r"[^A-Z0-9]+")
 
 
-async def export(ground: ApplyContext) -> dict[str, list[dict[str, Any]]]:
+async def export(context: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     """Return resources by section and key; a secret is ``${NAME?}``, and a literal ``${`` becomes ``$${``."""
     there: dict[Section, list[Present]] = {}
-    async with ground.means.db.transaction() as tx:
-        known = await storage.all_(tx, ground.team_id)
+    async with context.means.db.transaction() as tx:
+        known = await storage.all_(tx, context.team_id)
         for section, sort in SECTIONS.items():
-            there[section] = await sort.present(ground, tx)
+            there[section] = await sort.present(context, tx)
             if sort.load is not None:
-                there[section] = await sort.load(ground, tx, there[section])
+                there[section] = await sort.load(context, tx, there[section])
     kept = {
         section: {key: id_ for of in known.values() for key, id_ in of.get(section, {}).items()}
         for section in SECTIONS

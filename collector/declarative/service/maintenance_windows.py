@@ -32,31 +32,31 @@ _READ_ONLY: Final = read_only(WindowAnswer, Fields)
 _SECOND = timedelta(seconds=1)
 
 
-async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[Present]:
     """Return all windows, past ones too: a file may still declare them."""
-    rows = await table.newest(tx, ground.team_id, None, ground.now, windows.MOST, 0)
+    rows = await table.newest(tx, context.team_id, None, context.now, windows.MOST, 0)
     return [Present(row.id, row.name, partial(_whole, row)) for row in reversed(rows)]
 
 
-async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
-    del ground, before
+async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+    del context, before
     request = for_create(item)
     faults = faults_of(item, _READ_ONLY, request)
     return Reading(None, faults) if faults or request.asked is None else Reading(_whole(request.asked))
 
 
-async def create(ground: ApplyContext, item: Body) -> CreatedItem:
-    known = await windows.create(ground.means.db, ground.who, item, ground.now)
+async def create(context: ApplyContext, item: Body) -> CreatedItem:
+    known = await windows.create(context.means.db, context.who, item, context.now)
     return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
-    return (await windows.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
+    return (await windows.update(context.means.db, context.who, before.id, body, context.now)).warnings
 
 
-async def delete(ground: ApplyContext, id_: UUID) -> None:
-    await windows.delete(ground.means.db, ground.who, id_, ground.now)
+async def delete(context: ApplyContext, id_: UUID) -> None:
+    await windows.delete(context.means.db, context.who, id_, context.now)
 
 
 def spared(whole: Body) -> dict[str, Any]:

@@ -42,25 +42,27 @@ _MADE = ("pingKey",)
 _SETTLED = frozenset(map(camel, SETTLED))
 
 
-async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[Present]:
     """Return every monitor without its body: a batch must not pay for all of a team's configurations."""
-    return [Present(id_, name, not_loaded) for id_, name in await table.all_names(tx, ground.team_id)]
+    return [Present(id_, name, not_loaded) for id_, name in await table.all_names(tx, context.team_id)]
 
 
-async def load_bodies(ground: ApplyContext, tx: Tx, wanted: Sequence[Present]) -> list[Present]:
-    rows = {row.id: row for row in await table.some(tx, ground.team_id, [resource.id for resource in wanted])}
+async def load_bodies(context: ApplyContext, tx: Tx, wanted: Sequence[Present]) -> list[Present]:
+    rows = {
+        row.id: row for row in await table.some(tx, context.team_id, [resource.id for resource in wanted])
+    }
     loaded = [resource for resource in wanted if resource.id in rows]
     for resource in loaded:
-        resource.make_body = partial(_body, ground, rows[resource.id])
+        resource.make_body = partial(_body, context, rows[resource.id])
     return loaded
 
 
-async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
     """Validate an item; locations and a token that it leaves out keep their values."""
     body = dict(item)
     if before and body.get("locations") is None and "locations" in before.body:
         body["locations"] = before.body["locations"]
-    request = fields.for_create(body, ground.means.min_interval, ground.means.nodes)
+    request = fields.for_create(body, context.means.min_interval, context.means.nodes)
     faults = {**another_type(before, request.type, "monitor"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.kind is None:
         return Reading(None, faults)
@@ -73,21 +75,21 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
     return Reading(whole, monitor=request)
 
 
-async def create_all(ground: ApplyContext, tx: Tx, requests: Requests) -> list[CreatedItem]:
+async def create_all(context: ApplyContext, tx: Tx, requests: Requests) -> list[CreatedItem]:
     """Create these monitors, in this order."""
-    saved = await creation.create_all(tx, ground.means, ground.team_id, requests, ground.now)
+    saved = await creation.create_all(tx, context.means, context.team_id, requests, context.now)
     return [CreatedItem(each.monitor.id, each.warnings) for each in saved]
 
 
-async def update_all(ground: ApplyContext, wanted: Sequence[tuple[Present, Body]]) -> dict[UUID, list[str]]:
+async def update_all(context: ApplyContext, wanted: Sequence[tuple[Present, Body]]) -> dict[UUID, list[str]]:
     """Change monitors together, as far as possible; return the warnings about each that was changed."""
     bodies = {before.id: _difference(before, whole) for before, whole in wanted}
-    return await updates.update_all(ground.means, ground.team_id, bodies, ground.now)
+    return await updates.update_all(context.means, context.team_id, bodies, context.now)
 
 
-async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = _difference(before, whole)
-    return (await monitors.update(ground.means, ground.team_id, before.id, body, ground.now)).warnings
+    return (await monitors.update(context.means, context.team_id, before.id, body, context.now)).warnings
 
 
 def _difference(before: Present, whole: Body) -> dict[str, Any]:
@@ -97,18 +99,18 @@ def _difference(before: Present, whole: Body) -> dict[str, Any]:
     return body
 
 
-async def delete_all(ground: ApplyContext, named: Sequence[UUID]) -> Collection[UUID]:
+async def delete_all(context: ApplyContext, named: Sequence[UUID]) -> Collection[UUID]:
     """Delete monitors together, as far as possible; return which. Their results go after the commit."""
-    gone = await ends.delete_all(ground.means.db, FOLLOWERS, ground.who, named, ground.now)
-    ground.forgotten.extend(gone.values())
+    gone = await ends.delete_all(context.means.db, FOLLOWERS, context.who, named, context.now)
+    context.forgotten.extend(gone.values())
     return gone.keys()
 
 
-async def delete(ground: ApplyContext, id_: UUID) -> None:
+async def delete(context: ApplyContext, id_: UUID) -> None:
     """Delete the monitor; its results are deleted after the commit."""
-    means, later = ground.means, ground.forgotten
+    means, later = context.means, context.forgotten
     await ends.delete(
-        means.db, means.signals, FOLLOWERS, ground.team_id, id_, ground.now, who=means.who, later=later
+        means.db, means.signals, FOLLOWERS, context.team_id, id_, context.now, who=means.who, later=later
     )
 
 
@@ -127,8 +129,8 @@ def spared(whole: Body) -> dict[str, Any]:
     return {"name": rest.pop("name"), "type": whole["type"], **rest, **({"config": config} if config else {})}
 
 
-def _body(ground: ApplyContext, row: Monitor) -> dict[str, Any]:
-    kind = load(row.type, whole_config(ground.means.keyring, row))
+def _body(context: ApplyContext, row: Monitor) -> dict[str, Any]:
+    kind = load(row.type, whole_config(context.means.keyring, row))
     return _whole(row.type, settings_of(row), fields.stored(kind))
 
 

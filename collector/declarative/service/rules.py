@@ -31,9 +31,9 @@ _READ_ONLY: Final = read_only(RuleAnswer, RuleSettings)
 _MERGED = ("conditions", "escalationPolicy")
 
 
-async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[Present]:
     """Return all rules. One whose monitors are all deleted is not sayable: in a file, none means all."""
-    rows = await table.newest(tx, ground.team_id, RuleFilter(), None, 0)
+    rows = await table.newest(tx, context.team_id, RuleFilter(), None, 0)
     return [
         Present(
             row.id,
@@ -45,28 +45,28 @@ async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
     ]
 
 
-async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
-    del ground, before
+async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+    del context, before
     rule = for_create(item)
     faults = faults_of(item, _READ_ONLY, rule)
     return Reading(None, faults) if faults or rule.rule is None else Reading(_whole(rule.rule))
 
 
-async def create(ground: ApplyContext, item: Body) -> CreatedItem:
-    known = await rules.create(ground.means.db, ground.who, item, ground.now)
+async def create(context: ApplyContext, item: Body) -> CreatedItem:
+    known = await rules.create(context.means.db, context.who, item, context.now)
     return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     for name in _MERGED:
         if name in body:
             body[name] = patch(before.body[name], whole[name])
-    return (await rules.update(ground.means.db, ground.who, before.id, body, ground.now)).warnings
+    return (await rules.update(context.means.db, context.who, before.id, body, context.now)).warnings
 
 
-async def delete(ground: ApplyContext, id_: UUID) -> None:
-    await rules.delete(ground.means.db, ground.who, id_)
+async def delete(context: ApplyContext, id_: UUID) -> None:
+    await rules.delete(context.means.db, context.who, id_)
 
 
 def spared(whole: Body) -> dict[str, Any]:

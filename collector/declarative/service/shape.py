@@ -166,7 +166,7 @@ def _spared(hint: Any, value: Any) -> Any:
     if isinstance(value, Mapping) and (record := form.record()):
         return spare(record, value)
     items = form.items() if isinstance(value, list) else None
-    return value if items is None else [_spared(items, one) for one in value]
+    return value if items is None else [_spared(items, item) for item in value]
 
 
 def _usual(cls: Any) -> dict[str, Any]:

@@ -36,12 +36,12 @@ _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", 
 _OF_A_COMPONENT = ("name", "description", "group", "monitorId", "essential", "showUptime")
 
 
-async def present(ground: ApplyContext, tx: Tx) -> list[Present]:
-    rows = await table.newest(tx, ground.team_id, None, 0)
+async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+    rows = await table.newest(tx, context.team_id, None, 0)
     return [await _present(tx, row) for row in reversed(rows)]
 
 
-async def read(ground: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
     """Validate an item; a slug that it leaves out keeps its value; components keep the order of the list."""
     found = validated(NewPage, item)
     faults = {
@@ -60,33 +60,33 @@ async def read(ground: ApplyContext, item: Body, before: Present | None) -> Read
         "branding": to_json(page.branding),
         "components": [_component(to_json(settings)) for settings in page.components],
     }
-    if page.password and await _is_kept(ground, page.password, before):
+    if page.password and await _is_kept(context, page.password, before):
         whole["password"] = before and before.body["password"]
     return Reading(whole)
 
 
-async def create(ground: ApplyContext, item: Body) -> CreatedItem:
-    known = await status_pages.create(ground.means.db, ground.who, item, ground.now, own=ground.own)
+async def create(context: ApplyContext, item: Body) -> CreatedItem:
+    known = await status_pages.create(context.means.db, context.who, item, context.now, own=context.own)
     return CreatedItem(known.page.id, known.warnings)
 
 
-async def update(ground: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
     """Update the page's own fields, then its components."""
     body = different(before.body, whole)
     wanted = body.pop("components", None)
     warnings: Sequence[str] = ()
     if body:
         known = await status_pages.update(
-            ground.means.db, ground.who, before.id, body, ground.now, own=ground.own
+            context.means.db, context.who, before.id, body, context.now, own=context.own
         )
         warnings = known.warnings
     if wanted is not None:
-        await _furnish(ground, before, wanted)
+        await _furnish(context, before, wanted)
     return warnings
 
 
-async def delete(ground: ApplyContext, id_: UUID) -> None:
-    await status_pages.delete(ground.means.db, ground.who, id_)
+async def delete(context: ApplyContext, id_: UUID) -> None:
+    await status_pages.delete(context.means.db, context.who, id_)
 
 
 def hidden(whole: Body) -> dict[str, Any]:
@@ -141,9 +141,9 @@ def _called(body: Body) -> tuple[str, str]:
     return str(body.get("group") or ""), body["name"]
 
 
-async def _furnish(ground: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
+async def _furnish(context: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
     """Make the page's components exactly these, in this order."""
-    db, who, page, now = ground.means.db, ground.who, before.id, ground.now
+    db, who, page, now = context.means.db, context.who, before.id, context.now
     there = dict(zip(before.parts, before.body["components"], strict=True))
     same = _paired(there, wanted)
     for id_ in there.keys() - set(same.values()):
@@ -177,12 +177,12 @@ def _name(body: Body) -> str:
     return str(body["name"])
 
 
-async def _is_kept(ground: ApplyContext, password: str, before: Present | None) -> bool:
+async def _is_kept(context: ApplyContext, password: str, before: Present | None) -> bool:
     """Whether it is the page's password already; if not, hash it for the later write."""
     kept = before.body["password"] if before else None
-    if kept and (password == kept or await password_hashes.matches(password, kept, ground.team_id)):
+    if kept and (password == kept or await password_hashes.matches(password, kept, context.team_id)):
         return True
-    await password_hashes.stored(password, ground.team_id)
+    await password_hashes.stored(password, context.team_id)
     return False
 
 

@@ -109,7 +109,7 @@ def _shown(schema: Schema, mark: Omitted | None) -> Schema:
     bare = {key: value for key, value in schema.items() if key != "default"}
     if mark is None or mark.null or "anyOf" not in bare:
         return bare
-    options = [one for one in bare.pop("anyOf") if one != {"type": "null"}]
+    options = [item for item in bare.pop("anyOf") if item != {"type": "null"}]
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **bare}
 
 

@@ -52,8 +52,8 @@ def _body(document: Mapping[str, Any], body: Mapping[str, Any] | None) -> str:
     content = body["content"]["application/json"]
     schema = _resolved(document, content["schema"])
     tables = "".join(
-        _fields(document, one, _name(one) if "oneOf" in schema else "Fields")
-        for one in schema.get("oneOf", [content["schema"]])
+        _fields(document, item, _name(item) if "oneOf" in schema else "Fields")
+        for item in schema.get("oneOf", [content["schema"]])
     )
     return f"<p>Body</p>{tables}"
 
@@ -82,8 +82,8 @@ def _members(document: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[di
     """Return the fields of an object, inherited ones included, and which are required."""
     found = _resolved(document, schema)
     known, required = dict(found.get("properties", {})), set(found.get("required", []))
-    for one in found.get("allOf", []):
-        more, needed = _members(document, one)
+    for item in found.get("allOf", []):
+        more, needed = _members(document, item)
         known, required = {**more, **known}, required | needed
     return known, required
 
@@ -150,7 +150,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "$ref" in schema:
         return _name(schema)
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(_type(item) for item in schema["anyOf"]))
     if "const" in schema:
         return str(schema["const"])
     if "enum" in schema:

@@ -144,8 +144,8 @@ async def silence(request: web.Request) -> web.StreamResponse:
     try:
         wanted, _ = check(Silence, {name: one for name, one in body.items() if one != ""})
     except Invalid as fault:
-        said = "; ".join(f"{name}: {text}" for name, text in fault.details.items())
-        return back(request, monitors.path(id_), said, tone="bad")
+        words = "; ".join(f"{name}: {text}" for name, text in fault.details.items())
+        return back(request, monitors.path(id_), words, tone="bad")
     mine = visitor(request)
     until = await service.silence(
         common.service_context(request), mine.team_id, id_, wanted, mine.name, context_of(request).now()

@@ -58,8 +58,8 @@ async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     options = [*(first | {ids.show("mon", monitor.id): monitor.name for monitor in found}).items()]
     if not text and total <= _SHOWN:
         return Choice(options, None)
-    said = _said(text, len(found), total) + (f" {len(mine)} selected, at the top." if mine else "")
-    return Choice(options, OptionSearch(text, said))
+    words = _said(text, len(found), total) + (f" {len(mine)} selected, at the top." if mine else "")
+    return Choice(options, OptionSearch(text, words))
 
 
 async def _searched(request: web.Request) -> str:

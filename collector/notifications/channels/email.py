@@ -93,9 +93,11 @@ class Email:
         if mailer is None:
             raise Undelivered("no mail server is set here: TOCSIN_SMTP_URL", lasting=True)
         mail, text = self.render(message, mailer.sender, mailer.domain, now)
-        left = [one for one in dict.fromkeys(map(_ascii, self.recipients)) if one not in message.reached]
+        left = [
+            words for words in dict.fromkeys(map(_ascii, self.recipients)) if words not in message.reached
+        ]
         held = await mailer.admit(message.team_id, left)
-        admitted = [one for one in left if one not in held]
+        admitted = [words for words in left if words not in held]
         refused = await mailer.hand_in(mail, admitted) if admitted else {}
         reached = message.reached | (set(admitted) - refused.keys())
         note = "; ".join(filter(None, (_refusals(refused), *dict.fromkeys(one.why for one in held.values()))))

@@ -69,7 +69,7 @@ def notice(event: Mapping[str, Any]) -> Notice:
     locations = _locations(event)
     reason = _reason(event)
     # For a threshold alert, "no checks fail" would read as if it were over.
-    said = text(event, "alert", "message")
+    words = text(event, "alert", "message")
     return Notice(
         kind=_word(kind),
         phase=phase,
@@ -88,8 +88,8 @@ def notice(event: Mapping[str, Any]) -> Notice:
             for label, value in (
                 ("Since", since),
                 ("Lasted" if phase is Phase.OVER else "For", lasted),
-                ("Locations", "" if said else locations),
-                ("Reason", "" if said else reason),
+                ("Locations", "" if words else locations),
+                ("Reason", "" if words else reason),
                 *_plain_facts(event),
                 *web3.facts(event),
             )
@@ -124,9 +124,9 @@ def _word(text: str) -> str:
 
 
 def _severity(event: Mapping[str, Any]) -> str:
-    said = text(event, "incident", "severity") or text(event, "alert", "severity")
-    if said in _SEVERITIES:
-        return said
+    words = text(event, "incident", "severity") or text(event, "alert", "severity")
+    if words in _SEVERITIES:
+        return words
     return "low" if text(event, "event") == "test" else "high"
 
 
@@ -156,22 +156,22 @@ def _reason(event: Mapping[str, Any]) -> str:
 
 
 def _began(event: Mapping[str, Any]) -> datetime | None:
-    said = text(event, "incident", "startedAt") or text(event, "alert", "firedAt")
+    words = text(event, "incident", "startedAt") or text(event, "alert", "firedAt")
     now, down_s = _moment(text(event, "timestamp")), _down_s(event)
-    if said or now is None or down_s is None:
-        return _moment(said)
+    if words or now is None or down_s is None:
+        return _moment(words)
     return now - timedelta(seconds=down_s)
 
 
 def _lasted(event: Mapping[str, Any]) -> str:
-    said, down_s = text(event, "incident", "downtimeFormatted"), _down_s(event)
-    return said or (formatted(down_s) if down_s else "")
+    words, down_s = text(event, "incident", "downtimeFormatted"), _down_s(event)
+    return words or (formatted(down_s) if down_s else "")
 
 
 def _down_s(event: Mapping[str, Any]) -> int | None:
     """Seconds of downtime, clamped to what date arithmetic supports."""
-    said = text(event, "incident", "downtime") or text(event, "incident", "downtimeSeconds")
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+    words = text(event, "incident", "downtime") or text(event, "incident", "downtimeSeconds")
+    return int(words) if words.isascii() and words.isdigit() and len(words) < 10 else None
 
 
 def _moment(text: str) -> datetime | None:
@@ -183,11 +183,11 @@ def _moment(text: str) -> datetime | None:
 
 def _states(event: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     found = event.get("locationStates")
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
 
 
 def _first_error(event: Mapping[str, Any]) -> str:
-    return next((said for state in _states(event) if (said := text(state, "error"))), "")
+    return next((words for state in _states(event) if (words := text(state, "error"))), "")
 
 
 def _locations(event: Mapping[str, Any]) -> str:

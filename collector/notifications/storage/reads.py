@@ -78,6 +78,7 @@ async def count(tx: Tx, team_id: int, channel_id: UUID) -> int:
 
 def _delivery(row: Any) -> Delivery:
     tries = [
-        DeliveryAttempt(**{**one, "at": datetime.fromtimestamp(one["at"], UTC)}) for one in row["attempts"]
+        DeliveryAttempt(**{**attempt, "at": datetime.fromtimestamp(attempt["at"], UTC)})
+        for attempt in row["attempts"]
     ]
     return Delivery(**{**row, "attempts": tries})

@@ -39,7 +39,7 @@ class Case:
 
 def read(sent: Sequence[Any]) -> list[Certificate]:
     """Parse OpenSSL's certificates. Raises ValueError for an unsupported one."""
-    return [_certificate(one.get_info()) for one in sent]
+    return [_certificate(item.get_info()) for item in sent]
 
 
 def words(code: int, case: Case) -> str:

@@ -286,7 +286,7 @@ def _plain(error: ssl.SSLError) -> str:
 
 def ders(sock: ssl.SSLSocket) -> Iterable[bytes]:
     """The received chain, in DER."""
-    return (one.public_bytes(_DER) for one in sent(sock))
+    return (item.public_bytes(_DER) for item in sent(sock))
 
 
 def _print(chain: Iterable[bytes]) -> bytes:

@@ -103,7 +103,7 @@ class RustSocket:
 
     def chain(self) -> list[bytes]:
         """The received chain, in DER."""
-        return [bytes(one.public_bytes()) for one in self._tls.get_unverified_chain() or ()]
+        return [bytes(item.public_bytes()) for item in self._tls.get_unverified_chain() or ()]
 
     def send(self, data: bytes) -> int:
         """Accept as much of *data* as can be sent soon."""

@@ -92,11 +92,11 @@ async def pop3_answer(stream: Stream) -> None:
 async def postgres(stream: Stream) -> None:
     stream.phase = "starttls"
     await stream.send(struct.pack("!II", 8, 80_877_103))
-    said = await stream.exactly(1)
-    if said == b"N":
+    data = await stream.exactly(1)
+    if data == b"N":
         raise TargetError("starttls: the server has no TLS")
-    if said != b"S":
-        raise TargetError(f"starttls: not a PostgreSQL server ({shown(said)})")
+    if data != b"S":
+        raise TargetError(f"starttls: not a PostgreSQL server ({shown(data)})")
 
 
 async def command(stream: Stream, words: bytes) -> None:

@@ -75,7 +75,7 @@ async def test_files_above_the_limit_are_a_conflict_in_a_plan_already(few: Api) 
     assert taken.status == 200
     assert await counted(few) == 3
     swapped = await few.post("/v1/apply", {**applied("x", "y", "z"), "prune": True})
-    assert [one["action"] for one in swapped.json["changes"]] == ["create"] * 3 + ["delete"] * 3
+    assert [change["action"] for change in swapped.json["changes"]] == ["create"] * 3 + ["delete"] * 3
     assert await counted(few) == 3
 
 

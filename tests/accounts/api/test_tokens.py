@@ -149,7 +149,7 @@ async def test_a_revoked_token_is_in_no_list_and_cannot_be_revoked_again(api: Ap
     made = await create(api)
     await api.delete(f"/v1/tokens/{made['id']}")
 
-    assert made["id"] not in [one["id"] for one in (await api.get("/v1/tokens")).json["data"]]
+    assert made["id"] not in [item["id"] for item in (await api.get("/v1/tokens")).json["data"]]
     assert (await api.delete(f"/v1/tokens/{made['id']}")).status == 404
 
 
@@ -185,7 +185,7 @@ async def test_no_token_is_ever_logged(
         await robot.get("/v1/nothing/here")
         await robot.post("/v1/tokens", b"{ no JSON")
 
-    out, said = capfd.readouterr()
-    for text in (out, said, caplog.text):
+    out, words = capfd.readouterr()
+    for text in (out, words, caplog.text):
         assert made["token"] not in text
         assert stranger[:-1] not in text

@@ -50,7 +50,7 @@ async def test_an_invited_user_is_shown_with_a_link_that_is_told_once(api: Api) 
     assert shown == {name: value for name, value in made.items() if name != "invitationUrl"}
     listed = (await api.get("/v1/users")).json
     assert list(listed) == ["data"]
-    assert [one["id"] for one in listed["data"]] == [made["id"], me(api)]
+    assert [item["id"] for item in listed["data"]] == [made["id"], me(api)]
 
 
 async def test_the_list_is_paged_when_asked(api: Api) -> None:
@@ -58,7 +58,7 @@ async def test_the_list_is_paged_when_asked(api: Api) -> None:
 
     answer = (await api.get("/v1/users?limit=1")).json
 
-    assert ([one["email"] for one in answer["data"]], answer["meta"]["total"]) == (["new@example.com"], 2)
+    assert ([item["email"] for item in answer["data"]], answer["meta"]["total"]) == (["new@example.com"], 2)
 
 
 async def test_the_least_that_is_needed_is_an_address(api: Api) -> None:

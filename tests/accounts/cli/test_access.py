@@ -42,9 +42,9 @@ async def tocsin(url: str, *arguments: str, stdin: str = "") -> tuple[int, str, 
         env={**kept, "TOCSIN_DATABASE_URL": url, "TOCSIN_SECRET_KEY": KEY},
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    out, said = await process.communicate(stdin.encode())
+    out, data = await process.communicate(stdin.encode())
     assert process.returncode is not None
-    return process.returncode, out.decode(), said.decode()
+    return process.returncode, out.decode(), data.decode()
 
 
 async def found(db: Db, out: str) -> Token:

@@ -33,7 +33,7 @@ async def test_a_token_made_here_works_and_is_shown_once(console: Console) -> No
     robot = console.api.with_token(token)
     assert (await robot.get("/v1/me")).json["permission"] == "read-only"
     assert token not in (await console.get("/settings/tokens")).text
-    [shown] = [one for one in (await console.api.get("/v1/tokens")).json["data"] if one["name"] == "robot"]
+    [shown] = [item for item in (await console.api.get("/v1/tokens")).json["data"] if item["name"] == "robot"]
     assert (await console.post(f"/settings/tokens/{shown['id']}/revoke")).path == "/settings/tokens"
     assert (await robot.get("/v1/me")).status == 401
 
@@ -80,7 +80,9 @@ async def test_users_are_invited_changed_and_removed(console: Console) -> None:
     )
     assert "/invitations/" in page.text
     [new] = [
-        one for one in (await console.api.get("/v1/users")).json["data"] if one["email"] == "new@example.com"
+        item
+        for item in (await console.api.get("/v1/users")).json["data"]
+        if item["email"] == "new@example.com"
     ]
     path = f"/settings/users/{new['id']}"
     again = await console.post(

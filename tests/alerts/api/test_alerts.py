@@ -43,7 +43,7 @@ async def test_alerts_are_listed_by_page_newest_first_and_narrowed(api: Api) -> 
     over = await fired(api, status="recovered", recovered_at=api.clock())
 
     async def listed(query: str) -> list[str]:
-        return [one["id"] for one in (await api.get(ALERTS + query)).json["data"]]
+        return [item["id"] for item in (await api.get(ALERTS + query)).json["data"]]
 
     assert await listed("") == [over, new, old]
     assert await listed("?status=firing") == [new, old]
@@ -112,5 +112,5 @@ async def test_who_takes_on_an_incident_takes_on_its_alerts_at_once(api: Api) ->
         taken["acknowledgedAt"],
         taken["acknowledgedBy"],
     )
-    left = [(await api.get(f"{ALERTS}/{one}")).json["status"] for one in (over, other)]
+    left = [(await api.get(f"{ALERTS}/{text}")).json["status"] for text in (over, other)]
     assert left == ["recovered", "firing"]

@@ -68,9 +68,9 @@ async def test_a_name_is_enough_and_what_is_odd_is_said(api: Api) -> None:
 
 
 async def test_a_rule_for_what_was_resolved_by_hand_says_what_it_waits_for(api: Api) -> None:
-    one, other = await make(api, name="shop"), await make(api, name="bank")
+    text, other = await make(api, name="shop"), await make(api, name="bank")
     since = utc_now().replace(microsecond=0) - timedelta(minutes=5)
-    for id_, by in ((one, {"id": "usr_1", "name": "Operator"}), (other, {"name": "System"})):
+    for id_, by in ((text, {"id": "usr_1", "name": "Operator"}), (other, {"name": "System"})):
         uuid = ids.read("mon", id_)
         await change(api, "monitors", "id", uuid, down=True, changed_at=since)
         resolved = {"status": "resolved", "resolved_at": since + timedelta(minutes=1), "resolved_by": by}
@@ -83,7 +83,7 @@ async def test_a_rule_for_what_was_resolved_by_hand_says_what_it_waits_for(api: 
     assert said.startswith("shop is down, and its incident was resolved by hand: the rule fires")
     assert iso(since + timedelta(minutes=11)) in said
     assert "warnings" not in kept.json
-    uuid = ids.read("mon", one)
+    uuid = ids.read("mon", text)
     await incident(api.context.db, api.team_id, monitor_id=uuid, started_at=since + timedelta(minutes=2))
     assert "warnings" not in (await api.put(f"{RULES}/{made.json['id']}", {"enabled": True})).json
 
@@ -176,7 +176,7 @@ async def test_lists_are_narrowed(api: Api) -> None:
     async def listed(query: str) -> list[str]:
         answer = await api.get(RULES + query)
         assert "meta" not in answer.json
-        return [one["id"] for one in answer.json["data"]]
+        return [item["id"] for item in answer.json["data"]]
 
     assert await listed("") == [every, by_tag, by_id]
     assert await listed("?enabled=true") == [every, by_id]
@@ -228,6 +228,6 @@ async def test_only_a_channel_that_no_rule_sends_to_says_so(api: Api) -> None:
     alone = await channel(api, type="slack", config={"webhookUrl": "https://hooks.example.com/x"})
     await make_rule(api, channels=[mail])
 
-    shown = {one["id"]: one.get("warnings") for one in (await api.get("/v1/alert-channels")).json["data"]}
+    shown = {item["id"]: item.get("warnings") for item in (await api.get("/v1/alert-channels")).json["data"]}
 
     assert shown == {mail: None, alone: ["no rule sends here"]}

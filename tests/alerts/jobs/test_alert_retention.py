@@ -12,13 +12,13 @@ DAY = timedelta(days=1)
 
 async def fired(db: Db) -> Alerting:
     """An alert that is over."""
-    ground = await make_alerting(db)
-    await ground.rule(channels=[await ground.channel("chat")])
-    await ground.submit(DOWN, DOWN, DOWN)
-    await ground.settle()
-    await ground.submit(UP)
-    await ground.settle()
-    return ground
+    alerting = await make_alerting(db)
+    await alerting.rule(channels=[await alerting.channel("chat")])
+    await alerting.submit(DOWN, DOWN, DOWN)
+    await alerting.settle()
+    await alerting.submit(UP)
+    await alerting.settle()
+    return alerting
 
 
 async def sweep(db: Db, now: datetime, keep: timedelta = 30 * DAY) -> None:
@@ -31,40 +31,40 @@ async def sweep(db: Db, now: datetime, keep: timedelta = 30 * DAY) -> None:
 
 
 async def test_an_alert_goes_ninety_days_after_its_end_with_its_timers(db: Db) -> None:
-    ground = await fired(db)
+    alerting = await fired(db)
     await sweep(db, utc_now() + KEEP_ALERTS - DAY)
-    assert len(await ground.alerts()) == 1
+    assert len(await alerting.alerts()) == 1
     await sweep(db, utc_now() + KEEP_ALERTS + DAY)
-    assert await ground.alerts() == []
+    assert await alerting.alerts() == []
 
 
 async def test_where_results_are_kept_for_longer_alerts_are_too(db: Db) -> None:
-    ground = await fired(db)
+    alerting = await fired(db)
     await sweep(db, utc_now() + KEEP_ALERTS + DAY, keep=200 * DAY)
-    assert len(await ground.alerts()) == 1
+    assert len(await alerting.alerts()) == 1
 
 
 async def test_one_that_is_not_over_stays(db: Db) -> None:
-    ground = await fired(db)
+    alerting = await fired(db)
     for kept in (
         "status = 'firing', recovered_at = NULL",
         "status = 'recovered', recovered_at = now(), due_at = now()",
     ):
-        await ground.world.run(f"UPDATE alerts SET {kept}")
+        await alerting.world.run(f"UPDATE alerts SET {kept}")
         await sweep(db, utc_now() + 2 * KEEP_ALERTS)
-    assert len(await ground.alerts()) == 1
+    assert len(await alerting.alerts()) == 1
 
 
 async def test_one_whose_incident_is_open_stays(db: Db) -> None:
-    ground = await fired(db)
-    await ground.world.run("UPDATE incidents SET status = 'open', resolved_at = NULL, resolved_by = NULL")
+    alerting = await fired(db)
+    await alerting.world.run("UPDATE incidents SET status = 'open', resolved_at = NULL, resolved_by = NULL")
     await sweep(db, utc_now() + 2 * KEEP_ALERTS)
-    assert len(await ground.alerts()) == 1
+    assert len(await alerting.alerts()) == 1
 
 
 async def test_a_backlog_goes_in_pieces(db: Db) -> None:
-    ground = await fired(db)
-    await ground.world.run(
+    alerting = await fired(db)
+    await alerting.world.run(
         """
         INSERT INTO alerts (team_id, id, rule_id, rule_name, monitor_id, monitor_name, status, reason,
                             fired_at, recovered_at)
@@ -78,5 +78,5 @@ async def test_a_backlog_goes_in_pieces(db: Db) -> None:
     more = True
     while more:
         more = await turns.turn()
-        left.append(len(await ground.alerts()))
+        left.append(len(await alerting.alerts()))
     assert sorted(set(left), reverse=True) == [4501, 2501, 501, 0]

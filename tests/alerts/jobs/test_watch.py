@@ -12,14 +12,14 @@ from tests.alerts.ground import DOWN, UP, Alerting, make_alerting
 from tests.evaluation.world import writing
 
 
-async def marks(ground: Alerting, *statuses: Status, ago_s: int = 1) -> int:
+async def marks(alerting: Alerting, *statuses: Status, ago_s: int = 1) -> int:
     """How many marks a batch leaves."""
-    watch = Watch(ground.world.db)
+    watch = Watch(alerting.world.db)
     await watch.turn()
-    now = ground.now()
-    async with writing(ground.world, watch=watch) as writer:
-        await writer.submit(ground.world.batch(*statuses, now=now, ago=timedelta(seconds=ago_s)))
-    return int(await ground.world.value("SELECT count(*) FROM alert_marks"))
+    now = alerting.now()
+    async with writing(alerting.world, watch=watch) as writer:
+        await writer.submit(alerting.world.batch(*statuses, now=now, ago=timedelta(seconds=ago_s)))
+    return int(await alerting.world.value("SELECT count(*) FROM alert_marks"))
 
 
 @pytest.mark.parametrize(
@@ -39,23 +39,23 @@ async def marks(ground: Alerting, *statuses: Status, ago_s: int = 1) -> int:
 async def test_what_a_rule_waits_for_is_marked(
     db: Db, rule: dict[str, Any], statuses: tuple[Status, ...], marked: int
 ) -> None:
-    ground = await make_alerting(db)
-    await ground.rule(**rule)
+    alerting = await make_alerting(db)
+    await alerting.rule(**rule)
 
-    assert await marks(ground, *statuses) == marked
+    assert await marks(alerting, *statuses) == marked
 
 
 async def test_what_comes_too_late_is_not_marked(db: Db) -> None:
-    ground = await make_alerting(db)
-    await ground.rule(conditions={"consecutiveFailures": 1})
+    alerting = await make_alerting(db)
+    await alerting.rule(conditions={"consecutiveFailures": 1})
 
-    assert await marks(ground, DOWN, ago_s=120) == 0
+    assert await marks(alerting, DOWN, ago_s=120) == 0
 
 
 async def test_two_rules_of_one_monitor_are_both_waited_for(db: Db) -> None:
-    ground = await make_alerting(db)
-    await ground.rule(conditions={"latencyThresholdMs": 900, "statusCode": 200})
-    await ground.rule(conditions={"statusCode": 404})
+    alerting = await make_alerting(db)
+    await alerting.rule(conditions={"latencyThresholdMs": 900, "statusCode": 200})
+    await alerting.rule(conditions={"statusCode": 404})
 
     watch = Watch(db)
     await watch.turn()

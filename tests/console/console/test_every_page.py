@@ -113,7 +113,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/monitors": fixed(
         "/monitors", *(f"/monitors?{q}" for q in ("status=down", "q=none", "status=silenced"))
     ),
-    "/monitors/new": fixed("/monitors/new", *(f"/monitors/new?type={one}" for one in TYPES)),
+    "/monitors/new": fixed("/monitors/new", *(f"/monitors/new?type={text}" for text in TYPES)),
     "/monitors/{id}": Case(monitor_pages),
     "/monitors/{id}/edit": each("/monitors/{id}/edit", "monitors"),
     "/monitors/{id}/results.csv": each("/monitors/{id}/results.csv", "monitors"),
@@ -130,7 +130,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/alerting/rules/{id}/edit": each("/alerting/rules/{id}/edit", "rules"),
     "/alerting/channels": fixed("/alerting/channels"),
     "/alerting/channels/new": fixed(
-        "/alerting/channels/new", *(f"/alerting/channels/new?type={one}" for one in CHANNELS)
+        "/alerting/channels/new", *(f"/alerting/channels/new?type={text}" for text in CHANNELS)
     ),
     "/alerting/channels/{id}": each("/alerting/channels/{id}", "channels"),
     "/alerting/channels/{id}/edit": each("/alerting/channels/{id}/edit", "channels"),
@@ -355,10 +355,10 @@ async def reads(here: Everything) -> list[str]:
     paths = [path for method, path, _, needs in ROUTES if method == "GET" and needs is not None]
     found: list[str] = []
     for path in paths:
-        for one in [] if path in STREAMS else api_paths(path, here):
-            answer = await here.api.get(one)
+        for text in [] if path in STREAMS else api_paths(path, here):
+            answer = await here.api.get(text)
             if answer.status == 503:  # a machine under load: come again, as it asks
-                answer = await here.api.get(one)
+                answer = await here.api.get(text)
             if answer.status != 200:
-                found.append(f"{one}: {answer.status} {answer.body[:200]!r}")
+                found.append(f"{text}: {answer.status} {answer.body[:200]!r}")
     return found

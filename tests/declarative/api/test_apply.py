@@ -45,7 +45,7 @@ async def refused(api: Api, **body: Any) -> dict[str, str]:
 
 
 async def there(api: Api, path: str = "monitors") -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in (await api.get(f"/v1/{path}?limit=100")).json["data"]}
+    return {item["name"]: item for item in (await api.get(f"/v1/{path}?limit=100")).json["data"]}
 
 
 async def entries(api: Api) -> int:
@@ -54,7 +54,7 @@ async def entries(api: Api) -> int:
 
 
 def deeds(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(one["action"], one["key"]) for one in answer["changes"]]
+    return [(change["action"], change["key"]) for change in answer["changes"]]
 
 
 def test_there_is_one_of_every_type() -> None:
@@ -69,7 +69,7 @@ async def test_everything_is_made_and_a_second_time_nothing_is_written(api: Api)
     second = await applied(api, **whole)
 
     count = len(TYPES) + len(CHANNELS) + 5
-    assert [one["action"] for one in first["changes"]] == ["create"] * count
+    assert [change["action"] for change in first["changes"]] == ["create"] * count
     assert noted == count
     assert (second["changes"], second["unchanged"]) == ([], count)
     assert await entries(api) == noted
@@ -97,7 +97,7 @@ def kept(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: kept(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [kept(one) for one in value]
+        return [kept(item) for item in value]
     if isinstance(value, str) and value.startswith("${"):
         return {"$kept": value}
     return value.replace("$${", "${") if isinstance(value, str) else value
@@ -123,7 +123,7 @@ async def test_what_was_made_by_hand_is_taken_over_by_its_name_and_not_changed(a
     done = await applied(api, **said)
     again = await applied(api, **said)
 
-    assert [one.get("key", one["name"]) for one in said["monitors"]] == ["one", "two", "two (2)"]
+    assert [monitor.get("key", monitor["name"]) for monitor in said["monitors"]] == ["one", "two", "two (2)"]
     assert planned["changes"] == done["changes"] == again["changes"] == []
     assert len(planned["takenOver"]) == len(done["takenOver"]) == 3
     assert again["takenOver"] == []
@@ -198,7 +198,7 @@ async def test_only_what_files_made_is_pruned_and_only_when_asked(api: Api) -> N
     left = await applied(api, monitors=[SHOP])
     pruned = await applied(api, monitors=[SHOP], prune=True)
 
-    assert [one["key"] for one in left["left"]] == ["db", "R"]
+    assert [item["key"] for item in left["left"]] == ["db", "R"]
     assert left["changes"] == []
     assert sorted(deeds(pruned)) == [("delete", "R"), ("delete", "db")]
     assert sorted(await there(api)) == ["By hand", "Shop"]
@@ -298,7 +298,7 @@ async def test_what_is_not_declared_can_be_named_unless_it_is_about_to_go(api: A
     again = await applied(api, rules=[rule])
     faults = await refused(api, rules=[rule], prune=True)
 
-    assert (again["changes"], [one["key"] for one in again["left"]]) == ([], ["shop"])
+    assert (again["changes"], [item["key"] for item in again["left"]]) == ([], ["shop"])
     assert faults == {"rules[0].monitors[0]": "shop is not declared any more and would be deleted"}
 
 
@@ -308,17 +308,17 @@ async def test_a_component_that_keeps_its_name_stays_the_same_one(api: Api) -> N
     await applied(api, statusPages=[page])
     [made] = (await there(api, "status-pages")).values()
     path = f"/v1/status-pages/{made['id']}"
-    before = {one["name"]: one["id"] for one in (await api.get(path)).json["components"]}
+    before = {component["name"]: component["id"] for component in (await api.get(path)).json["components"]}
     await api.put(f"{path}/components/{before['B']}", {"status": "major_outage"})
 
     wanted = [{"name": "C", "group": "new"}, {"name": "B", "description": "b"}, {"name": "D"}]
     answer = await applied(api, statusPages=[{**page, "components": wanted}])
 
     after = (await api.get(path)).json["components"]
-    assert [one["name"] for one in after] == ["C", "B", "D"]
-    assert [one["id"] for one in after[:2]] == [before["C"], before["B"]]
+    assert [item["name"] for item in after] == ["C", "B", "D"]
+    assert [item["id"] for item in after[:2]] == [before["C"], before["B"]]
     assert after[1]["status"] == "major_outage"
-    assert {one["name"] for one in answer["changes"][0]["fields"]} == {
+    assert {field["name"] for field in answer["changes"][0]["fields"]} == {
         "components.C.group",
         "components.B.description",
         "components.A",
@@ -399,7 +399,7 @@ async def test_a_key_of_another_set_is_taken_over_only_when_that_is_said(api: Ap
 
     text = "the files of the set shop keep what has this key; --take-over (takeOver) takes it over"
     assert faults == {"monitors[0].key": text}
-    assert [one["key"] for one in taken["takenOver"]] == ["shop"]
+    assert [item["key"] for item in taken["takenOver"]] == ["shop"]
     assert deeds(taken) == [("update", "shop")]
     assert deeds(pruned) == []
     assert set(await there(api)) == {"Mine"}

@@ -35,7 +35,7 @@ def escaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: escaped(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [escaped(one) for one in value]
+        return [escaped(item) for item in value]
     return value.replace("${", "$${") if isinstance(value, str) else value
 
 
@@ -97,8 +97,8 @@ async def test_files_that_cannot_be_used_change_nothing_and_are_told_whole(
     code, out, text = await tocsin(database_url, "apply", "-f", str(tmp_path / "shop.yaml"))
 
     assert (code, out) == (2, "")
-    told = [line.strip().partition("shop.yaml:")[2] for line in text.splitlines()[1:]]
-    assert told == [
+    lines = [line.strip().partition("shop.yaml:")[2] for line in text.splitlines()[1:]]
+    assert lines == [
         "6: the variable SHOP_KEY is not set",
         "7: monitor Shop: interval: must be a whole number",
         "8: monitor Two: host: Host is required",

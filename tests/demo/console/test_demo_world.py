@@ -174,8 +174,8 @@ def paths(made: DemoTeam) -> Iterator[str]:
 
 async def more_paths(api: Api) -> AsyncIterator[str]:
     for kind, start in (("incidents", "/incidents"), ("alert-channels", "/alerting/channels")):
-        for one in (await api.get(f"/v1/{kind}?limit=25")).json["data"]:
-            yield f"{start}/{one['id']}"
+        for item in (await api.get(f"/v1/{kind}?limit=25")).json["data"]:
+            yield f"{start}/{item['id']}"
 
 
 async def test_it_is_the_same_each_time(world: FilledWorld, empty_database_url: str) -> None:

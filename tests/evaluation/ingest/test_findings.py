@@ -109,7 +109,7 @@ async def test_of_a_probe_that_lost_the_assignment_only_what_happened_once_count
     await submit(world, finding(world, log("t1", 5)))
     await world.run("UPDATE states SET assignment = nextval('assignment_numbers'), checkpoint = 'before'")
     await submit(world, finding(world, log("t2", 6), raised("paused"), gone(5, 5)))
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [5, 6]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [5, 6]
     assert await world.value("SELECT checkpoint FROM states") == b"before"
     assert await world.value("SELECT count(*) FROM web3_alerts") == 0
 
@@ -125,7 +125,7 @@ async def test_who_takes_over_finds_it_again_and_it_is_told_once(db: Db) -> None
     late = finding(world, log("t1", 5), log("t2", 6))
     world.assignments[world.monitors[0], world.locations["local"]] = number
     await submit(world, late, finding(world, log("t1", 5), log("t2", 6), log("t3", 7)))
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [5, 6, 7]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [5, 6, 7]
 
 
 async def test_of_what_a_probe_brings_after_its_newer_word_logs_count_and_no_threshold(db: Db) -> None:
@@ -135,7 +135,7 @@ async def test_of_what_a_probe_brings_after_its_newer_word_logs_count_and_no_thr
     young = finding(world, log("t2", 6))
     young = replace(young, batch=replace(young.batch, state={0: b"young"}))
     await submit(world, young, old)
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [5, 6]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [5, 6]
     assert await world.value("SELECT checkpoint FROM states") == b"young"
     assert await world.value("SELECT count(*) FROM web3_alerts") == 0
 
@@ -147,7 +147,7 @@ async def test_what_an_older_check_says_of_a_log_is_no_news_after_a_younger_one(
     await new_incarnation(world, 99)
     await submit(world, finding(world, log("t1", 8, branch="b")), *old)
     assert await logs(world) == {key("t1"): hash_of("b8")}
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [8]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [8]
 
 
 async def test_late_results_and_those_of_an_older_revision_count_as_their_checkpoints_do(db: Db) -> None:
@@ -157,7 +157,7 @@ async def test_late_results_and_those_of_an_older_revision_count_as_their_checkp
     await submit(world, late, history)
     await world.run("UPDATE states SET revision = 2")
     await submit(world, finding(world, log("t3", 7), raised("paused")))
-    assert [one.get("log", {}).get("blockNumber") for one in await heard(world)] == [None, 5, 6, 7]
+    assert [item.get("log", {}).get("blockNumber") for item in await heard(world)] == [None, 5, 6, 7]
 
 
 async def test_findings_without_a_checkpoint_count_too(db: Db) -> None:
@@ -353,7 +353,7 @@ async def test_a_result_that_the_database_refuses_takes_its_findings_along_and_n
         state={0: b"a", 1: b"b"},
     )
     await submit(world, replace(batch, batch=bad))
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [5]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [5]
     assert await world.value("SELECT checkpoint FROM states") == b"a"
 
 

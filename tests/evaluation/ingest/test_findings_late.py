@@ -43,7 +43,7 @@ async def handed_over(world: World) -> int:
 
 async def blocks(world: World) -> list[tuple[int, bool]]:
     """The announced logs: the number of the block of each, and whether it was retracted."""
-    return [(one["log"]["blockNumber"], one["log"]["removed"]) for one in await heard(world)]
+    return [(item["log"]["blockNumber"], item["log"]["removed"]) for item in await heard(world)]
 
 
 @pytest.fixture

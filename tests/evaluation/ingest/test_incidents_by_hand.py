@@ -75,7 +75,7 @@ async def test_an_outage_is_of_the_incident_that_was_open_last(world: World) -> 
     assert held == 0
     assert again == [{"id": first}]
     told = await world.fetch("SELECT kind, incident_id FROM events ORDER BY position DESC")
-    [up, *_] = [one for one in told if one["kind"] == "monitor.up"]
+    [up, *_] = [item for item in told if item["kind"] == "monitor.up"]
     assert up["incident_id"] == first
 
 

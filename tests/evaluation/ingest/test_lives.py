@@ -94,9 +94,9 @@ class Life:
     async def keeps_its_promises(self) -> None:
         open_ = "SELECT count(*) FROM incidents WHERE automatic AND status <> 'resolved'"
         assert await self.world.value(open_) <= 1
-        told = await self.told()
-        assert ("monitor.up", "monitor.up") not in pairwise(told), "two recoveries of one outage"
-        assert told[:1] != ["monitor.up"], "a recovery of what was never down"
+        lines = await self.told()
+        assert ("monitor.up", "monitor.up") not in pairwise(lines), "two recoveries of one outage"
+        assert lines[:1] != ["monitor.up"], "a recovery of what was never down"
         twice = """
             SELECT incident_id, t.type, next FROM (
                 SELECT incident_id, type, lead(type) OVER (PARTITION BY incident_id ORDER BY n) AS next

@@ -71,7 +71,7 @@ async def test_again_for_another_certificate_and_for_another_threshold(db: Db) -
     await submit(world, near(world, ends=ENDS + DAY_S))
     await certificates(world).turn()
     assert [
-        (one["certificate"]["daysLeft"], one["certificate"]["expiryDays"]) for one in await told(world)
+        (item["certificate"]["daysLeft"], item["certificate"]["expiryDays"]) for item in await told(world)
     ] == [
         (9, 14),
         (10, 14),

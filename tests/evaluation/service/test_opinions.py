@@ -34,8 +34,8 @@ async def asked(world: World) -> list[tuple[int, int]]:
     """Monitors and locations of the checks that were asked for, and not asked for before this."""
     rows = await world.fetch("DELETE FROM signals WHERE kind = 'run' RETURNING payload")
     found: list[dict[str, Any]] = [row["payload"] for row in rows]
-    assert all(one["run"] == Run.SECOND_OPINION and one["session"] == world.session for one in found)
-    return sorted((one["monitor"], one["location"]) for one in found)
+    assert all(item["run"] == Run.SECOND_OPINION and item["session"] == world.session for item in found)
+    return sorted((item["monitor"], item["location"]) for item in found)
 
 
 async def submit(world: World, ask: Opinions, *statuses: Status, monitor: int, location: str) -> None:

@@ -211,8 +211,8 @@ async def test_pings_with_a_body_keep_it_by_either_way(db: Db, ordered: Db | Non
     world = await jobs(db, HOURLY, HOURLY)
     first, second = world.monitors
 
-    async with collectors(db, clock, ordered=ordered) as [one]:
-        await asyncio.gather(one.take(of(first, body=b"text")), one.take(of(second)))
+    async with collectors(db, clock, ordered=ordered) as [receiver]:
+        await asyncio.gather(receiver.take(of(first, body=b"text")), receiver.take(of(second)))
 
     kept = await world.fetch(
         "SELECT b.monitor, b.body FROM ping_bodies b JOIN results USING (monitor, ts, n)"
@@ -226,11 +226,11 @@ async def test_good_pings_together_are_committed_by_one_statement(db: Db, databa
     world = await jobs(db, *[HOURLY] * 20)
     ordered = await Db.open(database_url, size=1, name="pings", settings=INDEX_JOINS)
     statements: list[str] = []
-    async with collectors(db, clock, ordered=ordered) as [one]:
-        assert await one.take(of(world.monitors[0]))  # the statement is prepared
+    async with collectors(db, clock, ordered=ordered) as [receiver]:
+        assert await receiver.take(of(world.monitors[0]))  # the statement is prepared
         async with ordered.connection() as connection:
             connection.add_query_logger(lambda logged: statements.append(logged.query))
-        assert all(await asyncio.gather(*(one.take(of(monitor)) for monitor in world.monitors)))
+        assert all(await asyncio.gather(*(receiver.take(of(monitor)) for monitor in world.monitors)))
     await ordered.close()
 
     assert len(statements) == 1

@@ -52,11 +52,11 @@ async def ground_of(api: Api) -> tuple[str, Ground, tuple[str, str]]:
     """A monitor at two locations; all hours before START are rolled up."""
     id_ = await make(api)
     names = (f"place-{next(_names):05}", f"place-{next(_names):05}")
-    one, other = [await location(api, name) for name in names]
+    value, other = [await location(api, name) for name in names]
     async with api.context.db.transaction() as tx:
         await partitions.make(tx, utc_now().date())
         await rollups.done(tx, START)
-    return id_, Ground(api.context.db, await number(api, id_), (one, other), START), names
+    return id_, Ground(api.context.db, await number(api, id_), (value, other), START), names
 
 
 async def steady(api: Api, *, minutes: int = 120) -> tuple[str, Ground, tuple[str, str]]:
@@ -277,7 +277,10 @@ async def test_numbers_of_any_window_are_those_of_its_results(
 
     found = await stats(api, id_, since=ground.at(since), to=ground.at(until), step=step)
 
-    places = {None: found["data"], **{one["location"]: one["data"] for one in found["locations"]}}
+    places = {
+        None: found["data"],
+        **{location["location"]: location["data"] for location in found["locations"]},
+    }
     for place, points in places.items():
         which = 0 if place is None else names.index(place) + 1
         for point in points:
@@ -305,7 +308,7 @@ async def test_pages_of_a_rare_status_in_a_long_range_hold_all_that_the_range_ho
     limit = draw.draw(st.integers(1, 4))
 
     whole = (await api.get(f"/v1/monitors/{id_}/results", params={**params, "limit": 1000})).json
-    expected = [one for one in whole["data"] if one["status"] == status]
+    expected = [item for item in whole["data"] if item["status"] == status]
     found: list[Any] = []
     params |= {"status": status, "limit": limit}
     while "cursor" not in params or params["cursor"]:

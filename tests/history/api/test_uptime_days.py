@@ -66,8 +66,8 @@ async def test_only_the_teams_own_monitors_are_told_each_once(api: Api) -> None:
 
     found = await days(api, second, foreign, id_, "mon_00000000000000000000000000", second)
 
-    assert [one["id"] for one in found] == [second, id_]
-    assert {len(one["days"]) for one in found} == {90}
+    assert [item["id"] for item in found] == [second, id_]
+    assert {len(item["days"]) for item in found} == {90}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ async def test_the_next_page_is_linked_with_the_range_as_it_was_understood(api: 
     first = await api.get(path, params=params)
     answer = first
     for _ in range(5):
-        seen += [one["timestamp"] for one in answer.json["data"]]
+        seen += [item["timestamp"] for item in answer.json["data"]]
         if "Link" not in answer.headers:
             break
         link, rel = answer.headers["Link"].split("; ")

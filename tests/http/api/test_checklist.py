@@ -368,8 +368,8 @@ async def _dump(url: str) -> bytes:
     process = await asyncio.create_subprocess_exec(
         os.fspath(tool), "--no-owner", url, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    dump, said = await process.communicate()
-    assert process.returncode == 0, said
+    dump, data = await process.communicate()
+    assert process.returncode == 0, data
     return dump
 
 

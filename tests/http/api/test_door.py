@@ -50,7 +50,7 @@ class Wire:
         async with asyncio.timeout(20):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
             line, *rest = head.strip().split("\r\n")
-            headers = {name.lower(): value for name, _, value in (one.partition(": ") for one in rest)}
+            headers = {name.lower(): value for name, _, value in (text.partition(": ") for text in rest)}
             return Heard(line, headers, await self.reader.readexactly(int(headers["content-length"])))
 
     async def ask(self, path: str, *headers: str, method: str = "GET") -> Heard:

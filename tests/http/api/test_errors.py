@@ -115,7 +115,7 @@ async def test_a_method_that_a_path_lacks_is_405_with_allow(
 async def test_a_slash_at_the_end_is_the_same_path(api: Api, path: str) -> None:
     name, mark, query = path.partition("?")
 
-    answers = [await api.get(one) for one in (path, f"{name}/{mark}{query}")]
+    answers = [await api.get(text) for text in (path, f"{name}/{mark}{query}")]
 
     assert [answer.status for answer in answers] == [200, 200]
     assert answers[0].headers.get("X-RateLimit-Limit") == answers[1].headers.get("X-RateLimit-Limit")

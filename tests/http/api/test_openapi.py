@@ -168,7 +168,7 @@ def test_the_type_of_a_body_says_which_configuration_it_has(
 
     assert union["discriminator"]["propertyName"] == "type"
     assert set(mapping) == set(types)
-    assert [one["$ref"] for one in union["oneOf"]] == list(mapping.values())
+    assert [item["$ref"] for item in union["oneOf"]] == list(mapping.values())
     for type_, place in mapping.items():
         _, own = schema_of(document, place.rpartition("/")[2])["allOf"]
         assert own["properties"]["type"]["const"] == type_

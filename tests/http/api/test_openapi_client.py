@@ -143,7 +143,7 @@ async def test_a_monitor_of_each_type_is_read_as_its_type(generated: Generated, 
     assert set(CONFIGS[type_]) <= set(found.config.to_dict())
 
     listed = await generated.call("monitors", "list_monitors", type_=generated.models.ListMonitorsType(type_))
-    assert made.id in {one.id for one in listed.data}
+    assert made.id in {item.id for item in listed.data}
 
     change = generated.models.UpdateMonitorRequest(interval=120)
     changed = await generated.call("monitors", "update_monitor", made.id, body=change)
@@ -171,7 +171,7 @@ async def test_an_alert_channel_of_each_type_is_read_as_its_type(generated: Gene
     listed = await generated.call(
         "alert_channels", "list_alert_channels", type_=generated.models.ListAlertChannelsType(type_)
     )
-    assert made.id in {one.id for one in listed.data}
+    assert made.id in {item.id for item in listed.data}
 
     change = generated.models.UpdateAlertChannelRequest(enabled=False)
     changed = await generated.call("alert_channels", "update_alert_channel", made.id, body=change)

@@ -27,7 +27,7 @@ async def fill(api: Api, count: int) -> list[str]:
 
 
 def ids_of(answer: Answer) -> list[str]:
-    return [one["id"] for one in answer.json["data"]]
+    return [item["id"] for item in answer.json["data"]]
 
 
 async def test_pages_together_are_the_list_newest_first(api: Api) -> None:

@@ -69,7 +69,7 @@ pausedAt createdAt updatedAt"
 async def listed(api: Api, id_: str) -> dict[str, Any]:
     """What lists say of it, for the second time, when it is what GET says too."""
     await api.get("/v1/monitors")
-    found = {one["id"]: one for one in (await api.get("/v1/monitors")).json["data"]}[id_]
+    found = {item["id"]: item for item in (await api.get("/v1/monitors")).json["data"]}[id_]
     alone = await shown(api, id_)
     assert {name: found[name] for name in IN_LISTS.split()} == {
         name: alone[name] for name in IN_LISTS.split()

@@ -66,12 +66,12 @@ async def test_an_id_of_nothing_is_404_whatever_was_sent(team: Api, method: str,
 async def test_a_change_by_another_team_changes_nothing(team: Api, method: str, path: str) -> None:
     owner = await team.other_team()
     foreign = await made(owner, path)
-    one = "/".join(foreign.split("/")[:4])
-    before = await owner.get(one)
+    text = "/".join(foreign.split("/")[:4])
+    before = await owner.get(text)
 
     await team.call(method, foreign, BODIES.get((method, path)))
 
-    assert bare(await owner.get(one)) == bare(before)
+    assert bare(await owner.get(text)) == bare(before)
 
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)

@@ -22,7 +22,7 @@ async def raised(api: Api, **fields: Any) -> str:
 
 
 async def types(api: Api, id_: str) -> list[str]:
-    return [one["type"] for one in (await api.get(f"/v1/incidents/{id_}/timeline")).json["events"]]
+    return [event["type"] for event in (await api.get(f"/v1/incidents/{id_}/timeline")).json["events"]]
 
 
 async def race(api: Api, path: str, body: Any = None) -> Counter[int]:
@@ -123,8 +123,8 @@ async def test_moves_from_the_wrong_state_are_conflicts_that_say_why(api: Api) -
 )
 async def test_of_twenty_at_once_exactly_one_wins(api: Api, before: tuple[str, ...], deed: str) -> None:
     id_ = await raised(api)
-    for one in before:
-        await api.post(f"/v1/incidents/{id_}/{one}")
+    for text in before:
+        await api.post(f"/v1/incidents/{id_}/{text}")
     assert await race(api, f"/v1/incidents/{id_}/{deed}") == {200: 1, 409: RACERS - 1}
     assert len(await types(api, id_)) == 2 + len(before)
 

@@ -31,8 +31,8 @@ async def test_each_deed_is_one_event_with_the_incident_as_it_is_then(api: Api) 
 
     found = await told(api)
     kinds = ["created", "acknowledged", "note_added", "resolved", "reopened"]
-    assert [one["kind"] for one in found] == [f"incident.{kind}" for kind in kinds]
-    payloads = [one["payload"] for one in found]
+    assert [item["kind"] for item in found] == [f"incident.{kind}" for kind in kinds]
+    payloads = [item["payload"] for item in found]
     assert all(payload["incident"]["id"] == id_ and payload["monitor"] is None for payload in payloads)
     statuses = ["open", "acknowledged", "acknowledged", "resolved", "open"]
     assert [payload["incident"]["status"] for payload in payloads] == statuses

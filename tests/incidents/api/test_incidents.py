@@ -32,7 +32,7 @@ async def ids_of(api: Api, query: str) -> list[str]:
     answer = await api.get(f"/v1/incidents{query}")
     assert answer.status == 200
     assert answer.json["meta"]["total"] == len(answer.json["data"])
-    return [one["id"] for one in answer.json["data"]]
+    return [item["id"] for item in answer.json["data"]]
 
 
 async def test_a_resolved_incident_shows_every_field(api: Api) -> None:

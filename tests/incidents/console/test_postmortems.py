@@ -10,15 +10,15 @@ from tests.incidents.console.test_console_incidents import HOSTILE, raised
 
 
 def text_of(page: Page) -> str:
-    found = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page.text, re.DOTALL)
-    assert found
-    return unescape(found[1])
+    match = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page.text, re.DOTALL)
+    assert match
+    return unescape(match[1])
 
 
 def revision(page: Page) -> str:
-    found = re.search(r'name="revision" value="(\d+)"', page.text)
-    assert found
-    return found[1]
+    match = re.search(r'name="revision" value="(\d+)"', page.text)
+    assert match
+    return match[1]
 
 
 async def test_the_draft_has_what_is_known(console: Console) -> None:

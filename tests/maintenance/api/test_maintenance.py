@@ -176,7 +176,7 @@ async def test_the_list_is_paged_and_tells_windows_by_their_status(api: Api) -> 
     async def names(query: str = "") -> list[str]:
         answer = await api.get(PATH + query)
         assert answer.status == 200, answer.body
-        return [one["name"] for one in answer.json["data"]]
+        return [item["name"] for item in answer.json["data"]]
 
     assert await names() == ["off", "later", "over", "now"]
     assert [await names(f"?status={status}") for status in ("active", "ended", "scheduled", "disabled")] == [

@@ -57,7 +57,7 @@ async def told(db: Db) -> list[dict[str, Any]]:
 
 
 async def kinds(db: Db) -> list[str]:
-    return [one["event"] for one in await told(db)]
+    return [item["event"] for item in await told(db)]
 
 
 async def test_a_window_is_told_of_when_it_begins_and_when_it_is_over(db: Db) -> None:

@@ -91,7 +91,7 @@ def nested(depth: int) -> bytes:
 
 
 async def seen(metrics: Metrics, id_: str) -> dict[str, Any]:
-    return {one["metric"]: one["value"] for one in await metrics.series(id_)}
+    return {item["metric"]: item["value"] for item in await metrics.series(id_)}
 
 
 @pytest.mark.parametrize("compression", [Compression.NoCompression, Compression.Gzip])

@@ -75,7 +75,7 @@ async def test_the_first_sample_makes_it_up(
     [result] = await metrics.results(id_)
     assert (result["status"], result["location"], result["samples"]) == ("up", "push", 2)
     assert result["statusCode"] is None
-    values = {one["metric"]: one["value"] for one in await metrics.series(id_)}
+    values = {item["metric"]: item["value"] for item in await metrics.series(id_)}
     assert values == {"up": 1.0, "node_load1": 0.0}
 
 
@@ -85,7 +85,7 @@ async def test_known_series_are_read_as_new_ones_are(metrics: Metrics) -> None:
     for ahead, value in ((0, 1.5), (1, -2.25), (2, 0.0), (3, float("inf"))):
         at = metrics.ms(timedelta(seconds=ahead))
         assert (await metrics.push(id_, first((LOAD, at, value), (UP, at, value)))).status == 204
-        shown = {one["value"] for one in await metrics.series(id_)}
+        shown = {item["value"] for item in await metrics.series(id_)}
         assert shown == {value if value != float("inf") else "+Inf"}
 
 
@@ -181,7 +181,7 @@ async def test_a_staleness_marker_is_no_sign_of_life(metrics: Metrics) -> None:
     await metrics.go(timedelta(seconds=11))
 
     assert (await metrics.get(id_))["status"] == "down"
-    assert [one["stale"] for one in await metrics.series(id_)] == [True]
+    assert [item["stale"] for item in await metrics.series(id_)] == [True]
 
 
 async def test_metadata_alone_is_welcome(metrics: Metrics) -> None:
@@ -199,7 +199,7 @@ async def test_native_histograms_count_and_show_their_observations(metrics: Metr
     answer = await metrics.push(id_, pack(part(1, time_series.SerializeToString())))
 
     assert answer.headers["X-Prometheus-Remote-Write-Histograms-Written"] == "1"
-    assert [one["value"] for one in await metrics.series(id_)] == [42.0]
+    assert [item["value"] for item in await metrics.series(id_)] == [42.0]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ async def test_what_is_good_of_a_push_is_kept_and_the_rest_named(metrics: Metric
     assert answer.status == 400
     for said in ("10 minutes ahead", "more than 100 labels", "no __name__"):
         assert said in answer.json["message"]
-    assert [one["metric"] for one in await metrics.series(id_)] == ["up"]
+    assert [item["metric"] for item in await metrics.series(id_)] == ["up"]
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ async def test_a_body_of_a_single_series_may_hold_many_samples(metrics: Metrics)
     answer = await metrics.push(id_, pack(part(1, time_series.SerializeToString())))
 
     assert answer.headers["X-Prometheus-Remote-Write-Samples-Written"] == "1000"
-    assert [one["value"] for one in await metrics.series(id_)] == [999.0]
+    assert [item["value"] for item in await metrics.series(id_)] == [999.0]
 
 
 async def test_a_series_of_bad_labels_is_refused_even_without_samples(metrics: Metrics) -> None:

@@ -24,7 +24,7 @@ async def bulk(api: Api, action: str, filter_: Any = None, **more: Any) -> dict[
 
 async def statuses(api: Api) -> dict[str, str]:
     answer = await api.get("/v1/monitors?limit=100")
-    return {one["id"]: one["status"] for one in answer.json["data"]}
+    return {item["id"]: item["status"] for item in answer.json["data"]}
 
 
 async def test_every_monitor_is_paused_and_resumed_and_the_second_time_changes_nothing(api: Api) -> None:
@@ -43,7 +43,7 @@ async def test_every_monitor_is_paused_and_resumed_and_the_second_time_changes_n
     assert (await bulk(api, "resume"))["changed"] == 7
     assert (await bulk(api, "resume"))["changed"] == 0
     assert await statuses(api) == dict.fromkeys(made, "up")
-    assert {one["revision"] for one in (await api.get("/v1/monitors")).json["data"]} == {3}
+    assert {item["revision"] for item in (await api.get("/v1/monitors")).json["data"]} == {3}
 
 
 async def test_silences_are_set_and_ended(api: Api) -> None:
@@ -62,17 +62,17 @@ async def test_silences_are_set_and_ended(api: Api) -> None:
 
 
 async def test_tags_are_given_beside_others_and_taken_away(api: Api) -> None:
-    one = await make(api, tags={"env": "prod", "team": "web"})
+    text = await make(api, tags={"env": "prod", "team": "web"})
     other = await make(api, tags={"env": "test"})
 
     given = await bulk(api, "tag", tags={"env": "test", "tier": "1"})
-    assert set(given["ids"]) == {one, other}
-    assert (await shown(api, one))["tags"] == {"env": "test", "team": "web", "tier": "1"}
+    assert set(given["ids"]) == {text, other}
+    assert (await shown(api, text))["tags"] == {"env": "test", "team": "web", "tier": "1"}
     assert (await bulk(api, "tag", tags={"env": "test"}))["changed"] == 0
 
     taken = await bulk(api, "untag", tags=["team", "nothing"])
-    assert (taken["matched"], taken["ids"]) == (2, [one])
-    assert (await shown(api, one))["tags"] == {"env": "test", "tier": "1"}
+    assert (taken["matched"], taken["ids"]) == (2, [text])
+    assert (await shown(api, text))["tags"] == {"env": "test", "tier": "1"}
 
 
 async def test_one_that_takes_no_more_stops_no_other(api: Api) -> None:
@@ -237,8 +237,8 @@ async def test_requests_at_once_do_each_thing_once(api: Api) -> None:
     paused = await asyncio.gather(*(told("pause") for _ in range(4)))
     deleted = await asyncio.gather(*(told("delete") for _ in range(3)))
 
-    assert sorted(one for answer in paused for one in answer.json["ids"]) == sorted(made)
-    assert sorted(one for answer in deleted for one in answer.json["ids"]) == sorted(made)
+    assert sorted(item for answer in paused for item in answer.json["ids"]) == sorted(made)
+    assert sorted(item for answer in deleted for item in answer.json["ids"]) == sorted(made)
     assert await statuses(api) == {}
 
 

@@ -34,12 +34,12 @@ async def at_its_location(api: Api, id_: str) -> list[dict[str, Any]]:
 async def test_the_days_that_are_left_are_shown(api: Api, *, only_near: bool) -> None:
     id_ = await keeping(api, Expiry(only_near, ENDS).pack(), **TLS)
     seen = {"endsAt": iso(EPOCH + timedelta(seconds=ENDS)), "daysLeft": 9}
-    assert [one["certificate"] for one in await at_its_location(api, id_)] == [seen, seen]
+    assert [item["certificate"] for item in await at_its_location(api, id_)] == [seen, seen]
 
 
 async def test_one_that_is_over_has_less_than_none_left(api: Api) -> None:
     id_ = await keeping(api, Expiry(only_near=False, ends=ENDS - 12 * 86_400).pack(), **TLS)
-    assert {one["certificate"]["daysLeft"] for one in await at_its_location(api, id_)} == {-3}
+    assert {item["certificate"]["daysLeft"] for item in await at_its_location(api, id_)} == {-3}
 
 
 @pytest.mark.parametrize("checkpoint", [None, b"", b"123", b"\x01" + b"\x7f" * 8, b"\x00" + b"\xff" * 8])
@@ -50,15 +50,15 @@ async def test_none_that_was_seen_is_none(api: Api, checkpoint: bytes | None) ->
 
 async def test_one_of_an_https_monitor_is_shown_as_well(api: Api) -> None:
     id_ = await keeping(api, Expiry(only_near=False, ends=ENDS).pack())
-    assert {one["certificate"]["daysLeft"] for one in await at_its_location(api, id_)} == {9}
+    assert {item["certificate"]["daysLeft"] for item in await at_its_location(api, id_)} == {9}
 
 
 async def test_other_types_keep_other_things(api: Api) -> None:
     dns = {"type": "dns", "config": {"host": "www.example.com"}}
-    for one in await at_its_location(
+    for item in await at_its_location(
         api, await keeping(api, Expiry(only_near=False, ends=ENDS).pack(), **dns)
     ):
-        assert "certificate" not in one
+        assert "certificate" not in item
 
 
 async def test_each_result_shows_the_days_that_were_left_when_it_was_measured(api: Api) -> None:

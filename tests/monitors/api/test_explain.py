@@ -160,7 +160,7 @@ async def test_an_outage_names_its_checks_and_who_was_told(api: Api) -> None:
     answer = await here.explained()
 
     assert answer["status"] == answer["verdict"] == "down"
-    assert [(one["did"], one["consecutiveFailures"]) for one in answer["lastResults"]] == [
+    assert [(result["did"], result["consecutiveFailures"]) for result in answer["lastResults"]] == [
         ("counted", 3),
         ("counted", 2),
         ("began", 1),
@@ -185,7 +185,7 @@ async def test_a_recovery_shows_the_check_that_ended_it(api: Api) -> None:
     answer = await here.explained()
 
     assert answer["status"] == answer["verdict"] == "up"
-    assert [one["did"] for one in answer["lastResults"]] == ["recovered", None, None, "began"]
+    assert [result["did"] for result in answer["lastResults"]] == ["recovered", None, None, "began"]
     assert answer["since"] == answer["lastResults"][0]["timestamp"]
     assert [told["event"] for told in answer["told"]] == ["monitor.up", "monitor.down"]
 
@@ -199,7 +199,7 @@ async def test_failed_checks_that_cannot_all_be_placed_are_not_guessed(api: Api)
     answer = await here.explained()
 
     assert answer["locations"][0]["consecutiveFailures"] == 2
-    assert [one["did"] for one in answer["lastResults"]] == [None, None, None]
+    assert [result["did"] for result in answer["lastResults"]] == [None, None, None]
 
 
 async def test_a_failed_delivery_shows_its_last_error_and_no_secret(api: Api) -> None:
@@ -354,7 +354,7 @@ async def test_what_was_known_before_a_silence_is_no_vote(api: Api) -> None:
 
     answer = await here.explained()
 
-    assert [one["vote"] for one in answer["locations"]] == ["unknown"]
+    assert [location["vote"] for location in answer["locations"]] == ["unknown"]
     assert (answer["quorum"]["failing"], answer["status"]) == (0, "up")
 
 
@@ -367,7 +367,7 @@ async def test_a_streak_too_long_to_be_looked_at_is_left_out(api: Api) -> None:
 
     answer = await here.explained()
     assert answer["locations"][0]["consecutiveFailures"] == 200
-    assert {one["did"] for one in answer["lastResults"]} == {None}
+    assert {result["did"] for result in answer["lastResults"]} == {None}
 
 
 @pytest.mark.oldest

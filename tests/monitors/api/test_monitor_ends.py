@@ -61,7 +61,7 @@ async def test_what_waits_is_dropped_but_for_the_end_to_who_was_told(
         JOIN events ON events.id = event_id WHERE deliveries.status = 0 ORDER BY events.sequence
         """,
     )
-    assert [one["event_kind"] for one in waiting] == left
+    assert [item["event_kind"] for item in waiting] == left
     if UP in left:
         assert waiting[-1]["status"] == "deleted"
 

@@ -30,7 +30,7 @@ async def names(api: Api, **params: Any) -> list[str]:
     answer = await api.get("/v1/monitors", params=params)
     assert answer.status == 200, answer.body
     assert answer.json["meta"]["total"] == len(answer.json["data"])
-    return [one["name"] for one in answer.json["data"]]
+    return [item["name"] for item in answer.json["data"]]
 
 
 async def test_a_list_item_is_as_the_interface_shows(api: Api) -> None:
@@ -94,7 +94,7 @@ async def test_pages_follow_each_other_newest_first(api: Api) -> None:
 
     pages = [await api.get("/v1/monitors", params={"page": n, "limit": 2}) for n in (1, 2, 3, 4)]
 
-    assert [[one["name"] for one in page.json["data"]] for page in pages] == [
+    assert [[item["name"] for item in page.json["data"]] for page in pages] == [
         ["m4", "m3"],
         ["m2", "m1"],
         ["m0"],
@@ -165,7 +165,7 @@ async def test_results_are_of_the_last_day_unless_asked_otherwise(api: Api) -> N
     async def ages(**params: str) -> list[int]:
         answer = await api.get(f"/v1/monitors/{id_}/results", params=params)
         assert answer.json["meta"]["total"] == len(answer.json["data"])
-        return [one["responseTime"] for one in answer.json["data"]]
+        return [item["responseTime"] for item in answer.json["data"]]
 
     assert await ages() == [1, 23]
     assert await ages(**{"from": iso(NOON - 50 * HOUR)}) == [1, 23, 25, 49]
@@ -187,7 +187,7 @@ async def test_results_are_filtered(api: Api) -> None:
     async def found(**params: str) -> list[tuple[str, str]]:
         answer = await api.get(f"/v1/monitors/{id_}/results", params=params)
         assert answer.json["meta"]["total"] == len(answer.json["data"])
-        return [(one["location"], one["status"]) for one in answer.json["data"]]
+        return [(item["location"], item["status"]) for item in answer.json["data"]]
 
     assert await found() == [("b", "unknown"), ("a", "down"), ("b", "up"), ("a", "up")]
     assert await found(location="a") == [("a", "down"), ("a", "up")]
@@ -209,14 +209,14 @@ async def test_cursors_lead_through_all_results_once(api: Api, limit: int) -> No
     params: dict[str, Any] = {"limit": limit}
     for _ in range(9):
         page = (await api.get(f"/v1/monitors/{id_}/results", params=params)).json
-        seen += [one["responseTime"] for one in page["data"]]
+        seen += [item["responseTime"] for item in page["data"]]
         assert page["meta"]["total"] == 7
         if page["meta"]["next"] is None:
             break
         params["cursor"] = page["meta"]["next"]
 
     whole = (await api.get(f"/v1/monitors/{id_}/results")).json["data"]
-    assert seen == [one["responseTime"] for one in whole]
+    assert seen == [item["responseTime"] for item in whole]
     assert sorted(seen) == list(range(7))
 
 

@@ -484,7 +484,7 @@ async def test_locations_come_and_go(api: Api) -> None:
 
     found = await shown(api, id_)
     assert found["locations"] == ["c", "a"]
-    assert [one["location"] for one in found["locationStates"]] == ["c", "a"]
+    assert [state["location"] for state in found["locationStates"]] == ["c", "a"]
 
 
 async def test_dependencies_make_no_circle(api: Api) -> None:

@@ -257,7 +257,7 @@ async def test_a_copy_of_a_job_has_a_key_of_its_own(console: Console) -> None:
     page = await console.post("/monitors", {**fields, "severity": "high"})
 
     made = page.path.rpartition("/")[2]
-    keys = [(await console.api.get(f"/v1/monitors/{one}")).json["config"]["pingUrl"] for one in (id_, made)]
+    keys = [(await console.api.get(f"/v1/monitors/{text}")).json["config"]["pingUrl"] for text in (id_, made)]
     assert keys[0] != keys[1]
 
 

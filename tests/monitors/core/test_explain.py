@@ -199,10 +199,10 @@ def test_the_sentence(held: MonitorFacts, where: list[VotingLocation], said: str
     ],
 )
 def test_why_nobody_hears(held: MonitorFacts, reasons: list[str], *, heard: bool, routed: bool) -> None:
-    said = explain_holds.not_told(held, NOW, heard=heard, routed=routed)
+    lines = explain_holds.not_told(held, NOW, heard=heard, routed=routed)
 
-    assert len(said) == len(reasons)
-    assert all(part in reason for part, reason in zip(reasons, said, strict=True))
+    assert len(lines) == len(reasons)
+    assert all(part in reason for part, reason in zip(reasons, lines, strict=True))
 
 
 FIRST, SECOND_ONE = THEN, THEN + SECOND

@@ -354,7 +354,7 @@ async def test_deliveries_show_each_try(api: Api) -> None:
     shown = (await api.get(f"{PATH}/{made}/deliveries")).json
 
     assert shown["meta"] == {"page": 1, "limit": 20, "total": 2}
-    by_event = {one["event"]: one for one in shown["data"]}
+    by_event = {item["event"]: item for item in shown["data"]}
     down, up = by_event["monitor.down"], by_event["monitor.up"]
     assert ids.read("dlv", down["id"]) is not None
     assert ids.read("evt", down["eventId"]) is not None

@@ -95,7 +95,7 @@ async def test_mails_at_once_do_not_pass_the_limit_between_them(api: Api) -> Non
 
         told = await asyncio.gather(*(post.test(channel) for _ in range(9)))
 
-        assert sum(one["success"] for one in told) == len(post.reached()) == 4
+        assert sum(item["success"] for item in told) == len(post.reached()) == 4
 
 
 async def test_the_bucket_fills_again_with_time(api: Api) -> None:
@@ -114,7 +114,7 @@ async def test_an_address_outside_confirms_once_by_a_button_behind_a_link(api: A
         channel = await post.channel(STRANGER, MEMBER)
         here = f"{PATH}/{channel['id']}"
         alone = await post.channel(STRANGER)
-        assert any(STRANGER in one for one in channel["warnings"])
+        assert any(STRANGER in warning for warning in channel["warnings"])
         assert (await post.api.get(here)).json["unconfirmed"] == [STRANGER]
 
         told, refused = await post.test(channel), await post.test(alone)

@@ -33,7 +33,7 @@ async def test_the_same_event_is_queued_anew_and_the_old_delivery_stays(api: Api
     assert (answer.json["event"], answer.json["eventId"]) == ("monitor.down", before["eventId"])
     assert (answer.json["status"], answer.json["attempts"]) == ("pending", [])
     shown = (await api.get(f"{PATH}/{made}/deliveries")).json["data"]
-    assert [one["id"] for one in shown] == [answer.json["id"], before["id"]]
+    assert [item["id"] for item in shown] == [answer.json["id"], before["id"]]
     assert shown[1] == before
 
 

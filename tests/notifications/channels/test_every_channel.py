@@ -110,15 +110,15 @@ async def test_no_secret_is_in_an_error_or_a_log(
         reset,
         hang_up,
     )
-    said = []
+    lines = []
     async with receiving(*scripts) as receiver:
         with structlog.testing.capture_logs() as logs:
             for _ in scripts:
                 with pytest.raises(Undelivered) as caught:
                     await channel(type_, receiver).send(message("monitor.down"), transport, utc_now())
-                said.append(str(caught.value))
+                lines.append(str(caught.value))
 
-    assert SEED not in " ".join(said)
+    assert SEED not in " ".join(lines)
     assert SEED not in str(logs)
     assert SEED not in caplog.text.replace(str(secrets), "")
 

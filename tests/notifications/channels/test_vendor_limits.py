@@ -180,7 +180,7 @@ def test_slack_takes_it(kind: str, long: str) -> None:
         shown.validate_json()
         assert shown.to_dict()["blocks"] == attachment["blocks"], "and the SDK would send the same"
         # That one the SDK does not judge.
-        fields = [one["text"] for part in attachment["blocks"] for one in part.get("fields", ())]
+        fields = [item["text"] for part in attachment["blocks"] for item in part.get("fields", ())]
         assert max(map(len, fields), default=0) <= 2_000
 
 
@@ -190,7 +190,7 @@ def test_discord_takes_it(kind: str, long: str) -> None:
     jsonschema.validate(sent, DISCORD)
     [embed] = sent["embeds"]
     parts = [embed["title"], embed["description"]]
-    parts += [one[name] for one in embed["fields"] for name in ("name", "value")]
+    parts += [field[name] for field in embed["fields"] for name in ("name", "value")]
     # Counted as Discord does, in UTF-16.
     assert sum(len(part.encode("utf-16-le")) // 2 for part in parts) <= 6_000
     assert len(embed["title"].encode("utf-16-le")) // 2 <= 256

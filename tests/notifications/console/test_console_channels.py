@@ -165,7 +165,7 @@ async def test_what_was_sent_is_listed_and_sent_again(console: Console) -> None:
 
     assert "Queued for delivery again." in page.words
     log = (await console.api.get(f"/v1/alert-channels/{id_}/deliveries")).json["data"]
-    assert [one["status"] for one in log] == ["pending", "failed"]
+    assert [item["status"] for item in log] == ["pending", "failed"]
     page = await console.post(f"{HERE}/{id_}/deliveries/{log[0]['id']}/again")
     assert "still being tried" in page.words
 

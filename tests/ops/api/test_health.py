@@ -49,7 +49,7 @@ async def numbers(api: Api) -> dict[str, float]:
 
 
 async def test_requests_are_counted_by_route_and_status_not_by_path(api: Api) -> None:
-    one = "tocsin_http_requests_total[('route', '/v1/incidents/{id}'), ('status', '404')]"
+    text = "tocsin_http_requests_total[('route', '/v1/incidents/{id}'), ('status', '404')]"
     unknown = "tocsin_http_requests_total[('route', ''), ('status', '404')]"
     before = await numbers(api)
 
@@ -58,7 +58,7 @@ async def test_requests_are_counted_by_route_and_status_not_by_path(api: Api) ->
     await api.get("/v1/some/path")
 
     after = await numbers(api)
-    assert after[one] - before.get(one, 0) == 2
+    assert after[text] - before.get(text, 0) == 2
     assert after[unknown] - before.get(unknown, 0) == 1
     assert not [name for name in after if "inc_1" in name or "/v1/some/path" in name]
 

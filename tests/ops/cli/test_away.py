@@ -140,10 +140,10 @@ def test_a_signal_while_it_is_loaded_ends_it_in_one_line(
         loaded = (line.rpartition("|")[2].strip() for line in it.stderr)
         assert module in loaded, "it ended before that"
         it.send_signal(number)
-        said = [line for line in it.stderr if not line.startswith("import time:")]
+        lines = [line for line in it.stderr if not line.startswith("import time:")]
         it.wait(timeout=60)
 
-    assert said == ["tocsin: stopped\n"]
+    assert lines == ["tocsin: stopped\n"]
     assert it.returncode == status
 
 

@@ -44,9 +44,9 @@ async def started(
 async def tocsin(url: str, *arguments: str | Path, key: str = KEY) -> tuple[int, bytes, str]:
     """Exit status, output, and what it said."""
     process = await started(url, *map(str, arguments), key=key)
-    out, said = await process.communicate()
+    out, data = await process.communicate()
     assert process.returncode is not None
-    return process.returncode, out, said.decode()
+    return process.returncode, out, data.decode()
 
 
 async def ask(url: str, sql: str) -> Any:
@@ -144,10 +144,10 @@ async def test_a_newer_backup_is_whole_and_of_no_use_here(used_url: str, tmp_pat
         writer.begin(replace(header, migrations=[*header.migrations, "9999_later"], tables={}))
         writer.end(backup_file.Trailer({}, {}))
 
-    status, told, text = await tocsin(used_url, "restore", file, "--check")
+    status, data, text = await tocsin(used_url, "restore", file, "--check")
 
     assert status == 2
-    assert told.startswith(b"whole\n")
+    assert data.startswith(b"whole\n")
     assert "restore it with the newer one" in text
 
 
@@ -202,9 +202,9 @@ async def test_what_cannot_be_written_or_found_is_told(used_url: str, tmp_path: 
 
     with Path("/dev/full").open("wb") as full:
         process = await started(used_url, "backup", "-", out=full)
-        _, told = await process.communicate()
+        _, data = await process.communicate()
     assert process.returncode == 1
-    assert told == b"tocsin: standard output cannot be written: No space left on device\n"
+    assert data == b"tocsin: standard output cannot be written: No space left on device\n"
 
     status, _, text = await tocsin(used_url, "restore", missing)
     assert status == 2
@@ -231,10 +231,10 @@ async def test_a_directory_without_a_database_gets_none_by_a_backup(tmp_path: Pa
         sys.executable, "-m", "shared.command", "backup", str(tmp_path / "file"),
         env={**kept, "TOCSIN_DATA_DIR": str(tmp_path / "var")}, stderr=PIPE,
     )  # fmt: skip
-    _, said = await process.communicate()
+    _, data = await process.communicate()
 
     assert process.returncode == 2
-    assert b"there is no database in " in said
+    assert b"there is no database in " in data
     assert not [*tmp_path.iterdir()]
 
 
@@ -286,10 +286,10 @@ async def test_a_backup_that_is_stopped_leaves_no_file(
         process = await started(used_url, "backup", str(tmp_path / "file"))
         await waits.wait()
         process.send_signal(number)
-        _, said = await process.communicate()
+        _, data = await process.communicate()
 
     assert process.returncode == 1
-    assert said == b"tocsin: stopped before it was done; nothing was changed\n"
+    assert data == b"tocsin: stopped before it was done; nothing was changed\n"
     assert not [*tmp_path.iterdir()]
 
 

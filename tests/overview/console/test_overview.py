@@ -90,12 +90,12 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
         visiting(url, here.api) as admin,
         visiting(url, here.api) as viewer,
     ):
-        monitors = {one["id"]: one for one in (await here.api.get("/v1/monitors?limit=100")).json["data"]}
+        monitors = {item["id"]: item for item in (await here.api.get("/v1/monitors?limit=100")).json["data"]}
         states = Counter(monitor["status"] for monitor in monitors.values())
         open_ = [
-            one
+            item
             for status in ("open", "acknowledged")
-            for one in (await here.api.get(f"/v1/incidents?status={status}&limit=100")).json["data"]
+            for item in (await here.api.get(f"/v1/incidents?status={status}&limit=100")).json["data"]
         ]
         await admin.sign_in()
         await viewer.sign_in(await viewer.person("viewer"))
@@ -109,7 +109,7 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
             status = monitors[id_]["status"]
             assert status == (state if state in ("down", "paused") else "up"), (id_, state)
         shown = re.findall(r'<li data-row class="(\w+)">\s*<div class="what"><a[^>]*>([^<]*)<', page.text)
-        titles = {(one["status"], one["title"]) for one in open_}
+        titles = {(item["status"], item["title"]) for item in open_}
         assert 0 < len(shown) < len(open_)
         assert {(status, unescape(title)) for status, title in shown} <= titles
         assert f"{len(shown)} of {len(open_)}" in page.words

@@ -64,7 +64,7 @@ async def test_an_ended_link_shows_nothing_and_is_recorded(console: Console, api
     assert (page.status, part.status) == (404, 404)
     assert "This link has ended" in page.words
     log = await api.get("/v1/audit-log?limit=10")
-    assert [(one["action"], one["resource"]["type"]) for one in log.json["data"]][:2] == [
+    assert [(item["action"], item["resource"]["type"]) for item in log.json["data"]][:2] == [
         ("delete", "wall-link"), ("create", "wall-link"),
     ]  # fmt: skip
 

@@ -289,13 +289,13 @@ async def test_nonsense_is_down_and_no_fault_of_ours(net: Net, type_: str) -> No
         b"E\0\0\0\x10",
     ]
     for _ in range(40):
-        said = chance.choice(starts) + chance.randbytes(chance.randrange(200))
+        data = chance.choice(starts) + chance.randbytes(chance.randrange(200))
 
-        def behave(sock: Any, said: bytes = said) -> None:
-            sock.sendall(said)
+        def behave(sock: Any, raw: bytes = data) -> None:
+            sock.sendall(raw)
             sock.settimeout(0.05)
             sock.recv(4096)
 
         with target(behave) as server:
             outcome = await check(net, type_, server.port, 0.5, **LOGIN)
-        assert outcome.status is Status.DOWN, (said, outcome)
+        assert outcome.status is Status.DOWN, (data, outcome)

@@ -203,12 +203,12 @@ async def test_clear_text_turns_to_tls_before_the_password_goes_out(
     context = serving(issue("x", ROOT))
 
     def behave(sock: Any) -> None:
-        for heard, said in before:
+        for heard, data in before:
             came = b""
             while heard not in came:
                 came += sock.recv(4096) or heard
             assert PASSWORD.encode() not in came
-            sock.sendall(said)
+            sock.sendall(data)
         targets.over_tls(context, plays(*after))(sock)
 
     with target(behave) as server:

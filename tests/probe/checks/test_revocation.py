@@ -132,8 +132,8 @@ class Authority:
             sock.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
             return
         question = base64.b64decode(unquote_to_bytes(path.rpartition(b"/")[2])) if b"ocsp" in path else b""
-        said = self.answer(self.leaf, question)
-        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(said) + said)
+        data = self.answer(self.leaf, question)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data) + data)
 
 
 @contextmanager
@@ -189,8 +189,8 @@ async def test_the_authority_is_asked_and_believed_if_it_is_the_one(
         check = CHECKS["tls"](Tls(domain=f"{HERE}:{port}", revocation=True))
         outcomes = [(await run(check, net, 5.0)).outcome for _ in range(2)]
 
-    said = [outcome.error.split(" (")[0] for outcome in outcomes]
-    assert said == [error, error]
+    lines = [outcome.error.split(" (")[0] for outcome in outcomes]
+    assert lines == [error, error]
     assert authority.asked == 1
 
 

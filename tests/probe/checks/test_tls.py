@@ -216,8 +216,8 @@ def turns(*talk: tuple[bytes, bytes]) -> Behaviour:
     """Says the first of each pair, then reads until it has the second; shakes hands in the end."""
 
     def behave(sock: Any) -> None:
-        for said, wanted in talk:
-            sock.sendall(said)
+        for data, wanted in talk:
+            sock.sendall(data)
             came = b""
             while wanted not in came:
                 part = sock.recv(4096)

@@ -129,8 +129,8 @@ async def test_a_message_in_parts_is_one(net: Net) -> None:
 async def test_nonsense_is_down_and_no_fault_of_ours(net: Net) -> None:
     chance = random.Random(9)
     makers: list[Callable[[bytes], Behaviour]] = [
-        lambda said: opens(said + frame(8)),
-        lambda said: targets.says(b"HTTP/1.1 " + said + b"\r\n\r\n"),
+        lambda data: opens(data + frame(8)),
+        lambda data: targets.says(b"HTTP/1.1 " + data + b"\r\n\r\n"),
     ]
     for _ in range(60):
         with target(chance.choice(makers)(chance.randbytes(chance.randrange(60)))) as server:

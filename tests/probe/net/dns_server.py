@@ -71,9 +71,9 @@ class DnsServer:
             if not query:
                 return
             self.asked += 1
-            said = self.respond(query)
-            if said is not None:
-                self._udp.sendto(said, client)
+            data = self.respond(query)
+            if data is not None:
+                self._udp.sendto(data, client)
 
     def _streams(self) -> None:
         while True:
@@ -83,9 +83,9 @@ class DnsServer:
                 return
             with sock, suppress(OSError):
                 query = sock.recv(4096)[2:]
-                said = self.whole(query)
-                if said is not None:
-                    sock.sendall(struct.pack("!H", len(said)) + said)
+                data = self.whole(query)
+                if data is not None:
+                    sock.sendall(struct.pack("!H", len(data)) + data)
 
 
 @contextmanager

@@ -195,10 +195,10 @@ def turning(script: list[tuple[int, bytes]], leaf: Issued) -> Behaviour:
     """For each pair: read so many bytes, say the rest; then shake hands."""
 
     def behave(sock: socket.socket) -> None:
-        for wanted, said in script:
+        for wanted, data in script:
             if wanted:
                 sock.recv(wanted, socket.MSG_WAITALL if wanted < 40 else 0)
-            sock.sendall(said)
+            sock.sendall(data)
         over_tls(serving(leaf), targets.stall)(sock)
 
     return behave

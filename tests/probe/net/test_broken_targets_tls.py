@@ -388,9 +388,9 @@ def test_a_record_that_is_garbled_is_told_alike_by_every_openssl() -> None:
     error = ssl.SSLError(ssl.SSLErrorNumber.SSL_ERROR_SSL, "record layer failure")
     error.reason = "RECORD_LAYER_FAILURE"
 
-    told = [str(tls.fault(error, "192.0.2.1:443", phase=phase)) for phase in ("tls", "first byte")]
+    lines = [str(tls.fault(error, "192.0.2.1:443", phase=phase)) for phase in ("tls", "first byte")]
 
-    assert told == [
+    assert lines == [
         "tls: handshake failed: 192.0.2.1:443 does not speak TLS",
         "tls: connection failed: decryption failed or bad record mac",
     ]

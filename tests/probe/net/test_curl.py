@@ -205,8 +205,8 @@ async def test_no_redirect_leads_a_proxy_to_the_metadata() -> None:
 
 
 async def test_what_a_proxy_repeats_of_its_password_is_hidden() -> None:
-    told = b"bad login: user:p4ssword-x dXNlcjpwNHNzd29yZC14"
-    answer = b"HTTP/1.1 407 No\r\nContent-Length: %d\r\n\r\n" % len(told) + told
+    data = b"bad login: user:p4ssword-x dXNlcjpwNHNzd29yZC14"
+    answer = b"HTTP/1.1 407 No\r\nContent-Length: %d\r\n\r\n" % len(data) + data
     with target(says(answer)) as proxy:
         way = f"http://user:p4ssword-x@{proxy.peer}"
         wanted = Assertion(source="body", op="contains", value="well")

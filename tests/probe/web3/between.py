@@ -33,7 +33,7 @@ class Between:
 
     def answer(self, asked: Any) -> Any:
         if isinstance(asked, list):
-            return [self.answer(one) for one in asked]
+            return [self.answer(item) for item in asked]
         method, params = asked["method"], asked["params"]
         self.asked.append((method, params))
         head = {"jsonrpc": "2.0", "id": asked["id"]}
@@ -46,7 +46,7 @@ class Between:
             return {**head, "error": error.args[0]}
 
     def count(self, method: str) -> int:
-        return sum(one == method for one, _ in self.asked)
+        return sum(text == method for text, _ in self.asked)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ class Facts:
     def __call__(self, asked: Any) -> Any:
         """The answer to a call, or to a batch of them."""
         if isinstance(asked, list):
-            return [self(one) for one in asked]
+            return [self(item) for item in asked]
         if "method" not in asked:
             return {"data": self.more.get("data")}  # GraphQL
         return {"jsonrpc": "2.0", "id": asked["id"], "result": self.result(asked["method"], asked["params"])}

@@ -50,7 +50,7 @@ def plain(said: Any) -> Any:
     if isinstance(said, bytes):
         return "0x" + said.hex()
     if isinstance(said, list | tuple):
-        return [plain(one) for one in said]
+        return [plain(item) for item in said]
     if hasattr(said, "items"):
         return {name: plain(one) for name, one in said.items()}
     return said if isinstance(said, bool | str) else str(said)
@@ -128,7 +128,7 @@ async def test_only_events_with_the_values_of_the_filters_are_told(
     for id_ in (7, 8, 9):
         signature = "indexed_(address,uint256,bytes32,string)"
         chain.call(zoo, signature, "0x" + "ab" * 20, id_, f"n{id_}".encode().ljust(32, b"\0"), f"n{id_}")
-    assert [int(one["args"]["id"]) for one in await seen(watch)] == values
+    assert [int(item["args"]["id"]) for item in await seen(watch)] == values
 
 
 async def test_of_indexed_tuples_and_bytes_the_hash_is_told(chain: Chain, zoo: str) -> None:
@@ -167,14 +167,14 @@ async def test_logs_without_topics_are_of_anonymous_events(chain: Chain) -> None
     watch = await watching(events(chain, forger, "Bell(uint256 a) anonymous", abi=None))
     chain.call(forger, "log0_(bytes)", (5).to_bytes(32))
     chain.call(forger, "log0_(bytes)", b"short")
-    assert [one["args"] for one in await seen(watch)] == [{"a": "5"}]
+    assert [item["args"] for item in await seen(watch)] == [{"a": "5"}]
 
 
 async def test_an_event_counts_when_its_block_is_confirmed(chain: Chain, zoo: str) -> None:
     watch = await watching(events(chain, zoo, "Plain", confirmations=3))
     chain.call(zoo, "plain(uint256)", 5)
     for expected in ([], [], [], ["5"], []):
-        assert [one["args"]["amount"] for one in await seen(watch)] == expected
+        assert [item["args"]["amount"] for item in await seen(watch)] == expected
         chain.mine()
 
 
@@ -209,7 +209,7 @@ async def test_large_arguments_are_cut_and_fewer_fit_into_a_result(chain: Chain,
     rest = ledger.take((await watch.look()).found)
     assert 0 < len(first) < 13
     assert len(first) + len(rest) == 13
-    assert all(one["args"] == {"said": "x" * 22_000, "list": []} for one in [*first, *rest[:-1]])
+    assert all(item["args"] == {"said": "x" * 22_000, "list": []} for item in [*first, *rest[:-1]])
     assert rest[-1]["args"] == {"said": "x" * 4096, "list": ["0"] * 600}
     assert rest[-1]["error"] == "too long to be told whole"
 
@@ -236,4 +236,4 @@ async def test_events_are_read_through_a_quorum_and_a_liar_is_outvoted(chain: Ch
         urls = [liar.url, chain.url, other.url]
         watch = await watching(events(chain, zoo, "Plain", rpc_url=urls, rpc_quorum=2))
         chain.call(zoo, "plain(uint256)", 5)
-        assert [one["args"]["amount"] for one in await seen(watch)] == ["5"]
+        assert [item["args"]["amount"] for item in await seen(watch)] == ["5"]

@@ -71,7 +71,7 @@ def as_told(param: Param, said: Any) -> Any:
     """What eth_abi or web3.py *said*, as findings have it."""
     if param.arrays:
         inner = Param("", param.type, param.arrays[: param.arrays.rindex("[")], param.parts)
-        return [as_told(inner, one) for one in said]
+        return [as_told(inner, item) for item in said]
     if param.type == "tuple":
         parts = said.values() if hasattr(said, "values") else said
         return {part.name: as_told(part, one) for part, one in zip(param.parts, parts, strict=True)}
@@ -204,8 +204,8 @@ def test_lengths_that_can_not_be_are_refused(claimed: int, type_: str, arrays: s
 
 
 def test_broken_text_and_nul_come_through_as_json_that_postgresql_takes() -> None:
-    said = b"a\0b\xff\xed\xa0\x80c"
-    [text] = decoded([Param("said", "string")], encode(["bytes"], [said]))
+    data = b"a\0b\xff\xed\xa0\x80c"
+    [text] = decoded([Param("said", "string")], encode(["bytes"], [data]))
     assert text.startswith("a\ufffdb\ufffd")
     assert text.endswith("c")
     assert not set(text) & {"\0", "\ud800"}

@@ -93,12 +93,12 @@ async def test_a_real_chain_s_price_is_told_at_the_edges_and_nowhere_else(chain:
 
 async def test_it_is_told_again_only_after_it_had_come_back_by_5_percent() -> None:
     steps = ["50", "49.99", "50", "47.6", "60", "47.5", "47.6", "50"]
-    told = [one async for one in walk(steps, high=50)]
+    told = [item async for item in walk(steps, high=50)]
     assert told == [RAISED, None, None, None, None, RECOVERED, None, RAISED]
 
 
 async def test_a_low_price_is_told_and_has_come_back_5_percent_above_it() -> None:
-    told = [one async for one in walk(["10.1", "10", "10.4", "9", "10.5", "10.4"], low=10)]
+    told = [item async for item in walk(["10.1", "10", "10.4", "9", "10.5", "10.4"], low=10)]
     assert told == [None, RAISED, None, None, RECOVERED, None]
 
 

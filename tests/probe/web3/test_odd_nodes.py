@@ -49,7 +49,7 @@ def refusing(
 
     def answer(asked: Any) -> Any:
         if isinstance(asked, list):
-            return [answer(one) for one in asked]
+            return [answer(item) for item in asked]
         if asked["method"] == method:
             calls.append(asked)
             if len(calls) <= times:
@@ -130,7 +130,7 @@ async def test_a_node_that_refuses_what_it_has_not_got_to_is_given_time(method: 
 
     def answer(asked: Any) -> Any:
         if isinstance(asked, list):
-            return [answer(one) for one in asked]
+            return [answer(item) for item in asked]
         if (
             asked["method"] == method
             and not refused

@@ -41,7 +41,7 @@ async def fault(behave: Behaviour, timeout_s: float = 5.0, path: str = "", calls
 def error(code: int, message: str) -> Callable[[Any], Any]:
     """Refuses each call of a batch."""
     told = {"code": code, "message": message}
-    return lambda asked: [{"jsonrpc": "2.0", "id": one["id"], "error": told} for one in asked]
+    return lambda asked: [{"jsonrpc": "2.0", "id": item["id"], "error": told} for item in asked]
 
 
 async def test_several_calls_are_one_request() -> None:
@@ -181,9 +181,9 @@ async def test_a_call_that_is_refused_without_its_id_is_refused_all_the_same() -
             lambda a: [*Facts()(a)[:-1], Facts()(a)[0]], "leaves a call without an answer", id="one twice"
         ),
         pytest.param(lambda a: [*Facts()(a), Facts()(a)[0]], "answers no JSON-RPC", id="too many"),
-        pytest.param(lambda a: [{"id": one["id"]} for one in a], "without an answer", id="no result"),
+        pytest.param(lambda a: [{"id": item["id"]} for item in a], "without an answer", id="no result"),
         pytest.param(
-            lambda a: [{"id": str(one["id"]), "result": 1} for one in a], "without", id="ids in text"
+            lambda a: [{"id": str(item["id"]), "result": 1} for item in a], "without", id="ids in text"
         ),
         pytest.param(lambda _: [1, 2, 3], "answers no JSON-RPC", id="numbers"),
         pytest.param(lambda _: "yes", "answers no JSON-RPC", id="a text"),

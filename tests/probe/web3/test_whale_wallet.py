@@ -48,7 +48,7 @@ async def watching(kind: WhaleWallet) -> Watch:
 
 def sent(watch: Watch) -> list[str]:
     """The amounts of the single transfers that the last check reported."""
-    return [one["alert"]["current"] for one in watch.said.values() if "alert" in one]
+    return [item["alert"]["current"] for item in watch.said.values() if "alert" in item]
 
 
 async def told(watch: Watch) -> tuple[list[str], list[str]]:
@@ -62,7 +62,7 @@ async def test_a_transfer_of_a_token_says_all_that_is_to_be_known_of_it(chain: C
     receipt = chain.call(token, TRANSFER, BOB, 100 * USD + 1)
     await watch.well()
     [(key, answer)] = [(key, one) for key, one in watch.said.items() if "alert" in one]
-    sender, receiver = (checksum(one) for one in (chain.accounts[0], BOB))
+    sender, receiver = (checksum(text) for text in (chain.accounts[0], BOB))
     [log] = receipt["logs"]
     assert key == f"{receipt['transactionHash']}:0"
     assert answer == {

@@ -37,7 +37,7 @@ class Zoo:
         """The numbers of the events that were news."""
         outcome = await self.watch.look()
         assert not outcome.error
-        return [one["args"]["0"] for one in self.ledger.take(outcome.found)]
+        return [item["args"]["0"] for item in self.ledger.take(outcome.found)]
 
     def settled(self) -> None:
         """All that the chain holds is held, and no more."""

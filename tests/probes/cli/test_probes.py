@@ -35,9 +35,9 @@ async def tocsin(url: str, *arguments: str) -> tuple[int, str, str]:
         env={**kept, "TOCSIN_DATABASE_URL": url, "TOCSIN_SECRET_KEY": KEY},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    out, said = await process.communicate()
+    out, data = await process.communicate()
     assert process.returncode is not None
-    return process.returncode, out.decode(), said.decode()
+    return process.returncode, out.decode(), data.decode()
 
 
 async def test_a_token_from_the_command_joins_a_probe_that_is_listed_drained_and_revoked(

@@ -25,7 +25,7 @@ async def test_several_may_put_and_each_keeps_its_order() -> None:
     got = [await queue.get() for _ in range(200)]
     await asyncio.gather(*putting)
     for number in range(4):
-        assert [one for one in got if one // 1000 == number] == [1000 * number + at for at in range(50)]
+        assert [value for value in got if value // 1000 == number] == [1000 * number + at for at in range(50)]
 
 
 async def test_join_ends_when_all_was_dealt_with() -> None:

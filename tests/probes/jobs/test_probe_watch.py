@@ -85,14 +85,14 @@ async def monitors(db: Db, count: int, locations: Sequence[str] = ("local",)) ->
 
 async def test_a_lost_probe_is_one_notice_to_each_team_that_has_monitors_there(db: Db) -> None:
     probe_id = await connect(db, "local", now=NOW)
-    one, other = await monitors(db, 3), await monitors(db, 2)
+    number, other = await monitors(db, 3), await monitors(db, 2)
     await monitors(db, 1, ["elsewhere"])
     ground = Ground(db)
     await ground.turn(passes=119 * SECOND)
     assert await ground.kinds() == []
     await ground.turn(passes=10 * MINUTE)
     assert [(team, kind, said["affectedMonitors"]) for team, kind, said in await ground.events()] == [
-        (one, "probe.offline", 3),
+        (number, "probe.offline", 3),
         (other, "probe.offline", 2),
     ]
     [_, (_, _, answer)] = await ground.events()
@@ -110,15 +110,15 @@ async def test_a_lost_probe_is_one_notice_to_each_team_that_has_monitors_there(d
 @pytest.mark.oldest
 async def test_it_is_back_once_to_those_who_were_told(db: Db) -> None:
     probe_id = await connect(db, "local", now=NOW)
-    one = await monitors(db, 1)
+    number = await monitors(db, 1)
     ground = Ground(db)
     await ground.turn(passes=3 * MINUTE)
     await monitors(db, 1)
     await ground.alive(probe_id)
     await ground.turn(passes=10 * SECOND)
     assert [(team, kind) for team, kind, _ in await ground.events()] == [
-        (one, "probe.offline"),
-        (one, "probe.online"),
+        (number, "probe.offline"),
+        (number, "probe.online"),
     ]
     assert (await ground.events())[1][2]["probe"]["reason"] == "lost"
     await ground.turn(passes=3 * MINUTE)

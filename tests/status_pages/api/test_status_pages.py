@@ -42,7 +42,9 @@ async def down(api: Api, id_: str, *, degraded: bool = False) -> None:
 
 
 async def statuses(api: Api, page_id: str) -> list[str]:
-    return [one["status"] for one in (await api.get(f"/v1/status-pages/{page_id}")).json["components"]]
+    return [
+        component["status"] for component in (await api.get(f"/v1/status-pages/{page_id}")).json["components"]
+    ]
 
 
 def details(answer: Answer) -> set[str]:
@@ -59,12 +61,14 @@ async def test_a_page_is_made_with_its_components_and_read_back(api: Api) -> Non
 
     assert made["url"] == f"{PUBLIC_URL}/status/example"
     assert answer.json == made
-    assert [(one["name"], one["monitorId"], one["status"]) for one in made["components"]] == [
+    assert [
+        (component["name"], component["monitorId"], component["status"]) for component in made["components"]
+    ] == [
         ("Shop", monitor_id, "operational"),
         ("Billing", None, "operational"),
     ]
     listed = (await api.get("/v1/status-pages")).json
-    assert [(one["id"], one["components"], one["subscribers"]) for one in listed["data"]] == [
+    assert [(item["id"], item["components"], item["subscribers"]) for item in listed["data"]] == [
         (made["id"], 2, 0)
     ]
     assert "meta" not in listed
@@ -237,14 +241,14 @@ async def test_a_status_set_by_hand_holds_until_it_is_handed_back(api: Api) -> N
 async def test_components_are_put_in_order(api: Api) -> None:
     made = await page(api, components=[{"name": name} for name in "abc"])
     path = f"/v1/status-pages/{made['id']}/components"
-    ids_ = [one["id"] for one in made["components"]]
+    ids_ = [component["id"] for component in made["components"]]
 
     answer = await api.put(path, {"components": [ids_[2], ids_[0]]})
     await api.post(path, {"name": "d"})
     await api.post(path, {"name": "first", "order": 0})
 
-    assert [one["name"] for one in answer.json["data"]] == ["c", "a", "b"]
-    assert [one["name"] for one in (await api.get(path)).json["data"]] == ["first", "c", "a", "b", "d"]
+    assert [item["name"] for item in answer.json["data"]] == ["c", "a", "b"]
+    assert [item["name"] for item in (await api.get(path)).json["data"]] == ["first", "c", "a", "b", "d"]
     log = (await api.get("/v1/audit-log?action=arrange_components")).json["data"]
     assert [entry["resource"]["id"] for entry in log] == [made["id"]]
     stranger = ids.show("comp", uuid7())
@@ -258,13 +262,13 @@ async def test_an_incident_is_told_updated_and_resolved(api: Api) -> None:
     body = {"title": "Slow", "message": "We look", "affectedComponents": affected}
 
     told = (await api.post(path, {**body, "componentStatus": "partial_outage"})).json
-    one = f"{path}/{told['id']}"
+    text = f"{path}/{told['id']}"
 
     assert (told["status"], told["severity"]) == ("investigating", "minor")
     assert await statuses(api, made["id"]) == ["partial_outage", "operational"]
-    assert details(await api.put(one, {"status": "monitoring"})) == {"message"}
-    await api.put(one, {"status": "identified", "message": "It was a cable"})
-    over = (await api.put(one, {"status": "resolved", "message": "Mended"})).json
+    assert details(await api.put(text, {"status": "monitoring"})) == {"message"}
+    await api.put(text, {"status": "identified", "message": "It was a cable"})
+    over = (await api.put(text, {"status": "resolved", "message": "Mended"})).json
     assert over["resolvedAt"] is not None
     assert [(each["status"], each["message"]) for each in over["updates"]] == [
         ("investigating", "We look"),
@@ -272,12 +276,12 @@ async def test_an_incident_is_told_updated_and_resolved(api: Api) -> None:
         ("resolved", "Mended"),
     ]
     assert await statuses(api, made["id"]) == ["operational", "operational"]
-    assert (await api.get(one)).json == over
+    assert (await api.get(text)).json == over
 
-    again = (await api.put(one, {"status": "monitoring", "message": "It is back"})).json
+    again = (await api.put(text, {"status": "monitoring", "message": "It is back"})).json
     assert again["resolvedAt"] is None
     assert await statuses(api, made["id"]) == ["partial_outage", "operational"]
-    assert (await api.delete(one)).status == 204
+    assert (await api.delete(text)).status == 204
     assert await statuses(api, made["id"]) == ["operational", "operational"]
 
 
@@ -362,7 +366,7 @@ async def test_incidents_are_listed_newest_first(api: Api) -> None:
         await api.post(path, {"title": title, "status": status, "message": "Said"})
 
     async def titles(query: str) -> list[str]:
-        return [one["title"] for one in (await api.get(path + query)).json["data"]]
+        return [item["title"] for item in (await api.get(path + query)).json["data"]]
 
     assert await titles("") == ["c", "b", "a"]
     assert await titles("?open=true&limit=1") == ["c"]
@@ -394,7 +398,7 @@ async def test_a_subscriber_is_added_once_whatever_the_letters(api: Api) -> None
     assert first.json["id"] == again.json["id"]
     assert (first.json["email"], first.json["verified"]) == ("name@example.com", False)
     listed = (await api.get(path)).json
-    assert [one["id"] for one in listed["data"]] == [first.json["id"]]
+    assert [item["id"] for item in listed["data"]] == [first.json["id"]]
     assert listed["meta"] == {"total": 1}
     async with api.context.db.transaction() as tx:
         await tx.execute("UPDATE status_subscribers SET verified_at = $1", api.clock())

@@ -95,9 +95,9 @@ async def test_json_tells_what_the_page_tells(api: Api) -> None:
     own = (await visit(api, "example.json")).json
 
     assert own["status"] == "partial_outage"
-    assert [one["name"] for one in own["components"]] == ["Shop"]
-    assert [one["title"] for one in own["incidents"]] == [TITLE]
-    assert [one["severity"] for one in own["maintenance"]] == ["maintenance"]
+    assert [component["name"] for component in own["components"]] == ["Shop"]
+    assert [incident["title"] for incident in own["incidents"]] == [TITLE]
+    assert [item["severity"] for item in own["maintenance"]] == ["maintenance"]
 
 
 async def test_the_summary_has_the_shape_that_others_read(api: Api) -> None:
@@ -108,9 +108,9 @@ async def test_the_summary_has_the_shape_that_others_read(api: Api) -> None:
     read = answer.json
     assert set(read) == {"page", "components", "incidents", "scheduled_maintenances", "status"}
     assert read["status"] == {"indicator": "major", "description": "Partial System Outage"}
-    assert [one["status"] for one in read["components"]] == ["partial_outage"]
-    assert [one["impact"] for one in read["incidents"]] == ["major"]
-    assert [one["status"] for one in read["scheduled_maintenances"]] == ["scheduled"]
+    assert [component["status"] for component in read["components"]] == ["partial_outage"]
+    assert [incident["impact"] for incident in read["incidents"]] == ["major"]
+    assert [maintenance["status"] for maintenance in read["scheduled_maintenances"]] == ["scheduled"]
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 

@@ -92,7 +92,10 @@ async def test_an_open_incident_is_in_the_first_line_though_no_component_shows_i
 
 async def test_a_critical_incident_is_as_wide_as_its_components(api: Api) -> None:
     made = await page(api, slug="example", components=[{"name": "Shop", "essential": True}, {"name": "Wiki"}])
-    path, (shop, wiki) = f"/v1/status-pages/{made['id']}/incidents", [one["id"] for one in made["components"]]
+    path, (shop, wiki) = (
+        f"/v1/status-pages/{made['id']}/incidents",
+        [component["id"] for component in made["components"]],
+    )
 
     async def status_with(*components: str) -> str:
         body = {"title": "a", "message": "a", "severity": "critical", "affectedComponents": components}

@@ -116,7 +116,7 @@ async def test_links_in_mails_of_earlier_versions_work_before_and_after_their_ke
 
 async def verified(api: Api, page_id: str) -> list[bool]:
     listed = (await api.get(f"/v1/status-pages/{page_id}/subscribers")).json["data"]
-    return [one["verified"] for one in listed]
+    return [item["verified"] for item in listed]
 
 
 async def test_a_scanner_that_follows_the_link_confirms_nothing_and_the_button_does(

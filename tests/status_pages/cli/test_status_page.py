@@ -46,9 +46,9 @@ async def test_all_that_its_pages_link_to_is_beside_them(api: Api, database_url:
     await example(api, branding={"customCss": "a{color:red}", "primaryColor": "#123"})
     folder = tmp_path / "site"
 
-    code, out, said = await export(database_url, "example", folder, "--url", "https://status.example.org/")
+    code, out, words = await export(database_url, "example", folder, "--url", "https://status.example.org/")
 
-    assert (code, said) == (0, ""), said
+    assert (code, words) == (0, ""), words
     files = contents(folder)
     assert f"{len(files)} files in {folder}" in out
     for name in ("index.html", "history.html", "widget.html"):
@@ -90,9 +90,9 @@ async def test_a_copy_takes_the_place_of_the_one_before(api: Api, database_url: 
 async def test_uploaded_pictures_are_files_of_the_copy(api: Api, database_url: str, tmp_path: Path) -> None:
     await example(api, branding={"logo": data(PNG_BYTES), "favicon": data(PNG_BYTES)})
 
-    code, _, said = await export(database_url, "example", tmp_path / "site")
+    code, _, text = await export(database_url, "example", tmp_path / "site")
 
-    assert code == 0, said
+    assert code == 0, text
     files = contents(tmp_path / "site")
     assert files["logo.png"] == files["favicon.png"] == PNG_BYTES
     assert 'src="./logo.png"' in files["index.html"].decode()

@@ -26,9 +26,9 @@ async def monitored(console: Console) -> tuple[str, str]:
 
 
 def message(page: Page) -> str:
-    found = re.search(r'<textarea [^>]*name="message"[^>]*>\n?(.*?)</textarea>', page.text, re.DOTALL)
-    assert found, page.words
-    return unescape(found[1])
+    match = re.search(r'<textarea [^>]*name="message"[^>]*>\n?(.*?)</textarea>', page.text, re.DOTALL)
+    assert match, page.words
+    return unescape(match[1])
 
 
 async def test_of_a_single_page_the_form_opens_with_the_affected_component(console: Console) -> None:

@@ -95,8 +95,8 @@ async def test_each_update_reaches_each_subscriber_once_and_in_order(db: Db, box
         await update(db, who, page, incident, "resolved")
         await drained(db)
 
-    said = [f"[Example] {phase}: Checkout is slow" for phase in ("Investigating", "Identified", "Resolved")]
-    assert subjects(box, ONE) == subjects(box, TWO) == said
+    lines = [f"[Example] {phase}: Checkout is slow" for phase in ("Investigating", "Identified", "Resolved")]
+    assert subjects(box, ONE) == subjects(box, TWO) == lines
 
 
 async def test_whoever_has_not_confirmed_hears_nothing(db: Db, box: Mailbox) -> None:

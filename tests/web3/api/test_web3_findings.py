@@ -101,8 +101,8 @@ async def test_logs_are_shown_with_the_result_that_found_them(api: Api) -> None:
 
     answer = await api.get(f"/v1/monitors/{id_}/results")
 
-    logs = {(one["timestamp"], one["location"]): one["logs"] for one in answer.json["data"]}
-    assert [[one["logIndex"] for one in found] for found in logs.values()].count([]) == 2
+    logs = {(item["timestamp"], item["location"]): item["logs"] for item in answer.json["data"]}
+    assert [[item["logIndex"] for item in found] for found in logs.values()].count([]) == 2
     [two, one] = next(iter(logs.values()))
     assert one == {**LOG, "logIndex": 1, "removed": False}
     assert (two["logIndex"], two["removed"]) == (2, True)
@@ -125,7 +125,7 @@ async def test_a_page_ends_before_it_holds_too_many_logs_and_the_next_goes_on(
     query: dict[str, str] = {}
     while query.get("cursor", "") is not None:
         answer = (await api.get(path, params=query)).json
-        pages.append([len(one["logs"]) for one in answer["data"]])
+        pages.append([len(item["logs"]) for item in answer["data"]])
         query = {"cursor": answer["meta"]["next"]}
 
     assert pages == [[2, 2], [2, 2], [2]]

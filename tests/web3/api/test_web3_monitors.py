@@ -83,7 +83,7 @@ async def test_each_subtype_is_made_by_its_own_name_and_by_the_umbrella(api: Api
         assert CONFIGS[type_].items() <= found["config"].items() or type_ == "bridge"
     for asked, ids in (("web3", [by_umbrella, by_name]), (type_, [by_umbrella, by_name]), ("http", [])):
         listed = await api.get("/v1/monitors", params={"type": asked})
-        assert [one["id"] for one in listed.json["data"]] == ids
+        assert [item["id"] for item in listed.json["data"]] == ids
         assert listed.json["meta"]["total"] == len(ids)
     for other in set(WEB3) - {type_}:
         assert (await api.get("/v1/monitors", params={"type": other})).json["data"] == []

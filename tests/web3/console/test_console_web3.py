@@ -56,7 +56,7 @@ FORMS: dict[str, dict[str, str]] = {
 async def sent(console: Console, path: str, type_: str, **fields: str) -> Page:
     config = {"rpcUrl": f"{RPC}\n{OTHER}", **FORMS[type_], **fields}
     body = {"type": type_, "name": "Chain", "interval": "30", "timeout": "10", "severity": "high"}
-    return await console.post(path, body | {f"config.{name}": one for name, one in config.items()})
+    return await console.post(path, body | {f"config.{name}": text for name, text in config.items()})
 
 
 async def made(console: Console, **fields: Any) -> str:

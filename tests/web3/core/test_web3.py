@@ -69,12 +69,12 @@ def test_logs_are_passed_over_only_where_somebody_wants_no_news_or_a_parent_is_d
 def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] | Allowed]) -> None:
     alert: ChainAlert | None = None
     holding: set[int] = set()
-    told: list[str] = []
+    lines: list[str] = []
     for deed in [*deeds, FREE]:
         if isinstance(deed, Allowed):
             if alert is not None:
                 announcement, alert = due(alert, deed, AT)
-                told += {
+                lines += {
                     ChainAnnouncement.NOTHING: [],
                     ChainAnnouncement.RAISED: ["raised"],
                     ChainAnnouncement.RECOVERED: ["recovered"],
@@ -86,7 +86,7 @@ def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] |
         else:
             holding.discard(deed[1])
             alert = recovered(alert, deed[1], {})
-    assert all(one != other for one, other in pairwise(told))
-    assert told[:1] in ([], ["raised"])
-    assert (told[-1:] == ["raised"]) == bool(holding)
+    assert all(text != other for text, other in pairwise(lines))
+    assert lines[:1] in ([], ["raised"])
+    assert (lines[-1:] == ["raised"]) == bool(holding)
     assert (alert is not None) == bool(holding)

@@ -209,7 +209,11 @@ async def test_logs_are_told_once_each_in_the_order_of_the_chain(db: Db) -> None
     found = (log("t3", 8), log("t2", 7, index=2), log("t1", 7, index=1))
     await submit(world, finding(world, *found, location="ap"), finding(world, *found, location="eu"))
     told = await heard(world)
-    assert [(one["log"]["blockNumber"], one["log"]["logIndex"]) for one in told] == [(7, 1), (7, 2), (8, 0)]
+    assert [(item["log"]["blockNumber"], item["log"]["logIndex"]) for item in told] == [
+        (7, 1),
+        (7, 2),
+        (8, 0),
+    ]
     assert (told[0]["event"], told[0]["monitor"]["chain"]) == ("web3.event", 1)
     assert sorted(told[0]["log"]) == [
         "address", "args", "blockNumber", "logIndex", "name", "removed", "transactionHash",
@@ -227,8 +231,8 @@ async def test_a_single_transfer_is_an_alert_with_its_log(db: Db) -> None:
     await submit(world, finding(world, gone(9, 9)))
     told = await heard(world)
     assert types(told) == ["large_transfer", "large_transfer_removed"]
-    assert {one["event"] for one in told} == {"web3.alert"}
-    assert [one["log"]["removed"] for one in told] == [False, True]
+    assert {item["event"] for item in told} == {"web3.alert"}
+    assert [item["log"]["removed"] for item in told] == [False, True]
     assert told[0]["alert"]["subType"] == "whale_wallet"
     assert told[0]["log"]["logIndex"] is None
 
@@ -240,7 +244,7 @@ async def test_what_the_chain_takes_back_is_told_once_to_who_was_told_of_it(db: 
     for location in ("ap", "eu"):
         await submit(world, finding(world, log("t2", 7, branch="b"), gone(5, 7), location=location))
     told = await heard(world)
-    assert [(one["log"]["blockNumber"], one["log"]["removed"]) for one in told] == [
+    assert [(item["log"]["blockNumber"], item["log"]["removed"]) for item in told] == [
         (5, False),
         (6, False),
         (5, True),
@@ -261,7 +265,7 @@ async def test_what_lies_in_the_chain_again_is_told_again(db: Db) -> None:
     await heard(world)
     await submit(world, finding(world, log("t1", 9, branch="b")))
     told = await heard(world)
-    assert [(one["log"]["blockNumber"], one["log"]["removed"]) for one in told] == [
+    assert [(item["log"]["blockNumber"], item["log"]["removed"]) for item in told] == [
         (5, False),
         (5, True),
         (9, False),
@@ -276,7 +280,7 @@ async def test_logs_that_fall_into_a_silence_are_kept_and_never_told(db: Db) -> 
     assert await heard(world) == []
     await world.run(SPEAK)
     await submit(world, finding(world, gone(5, 5), log("t3", 7)))
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == [7]
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == [7]
     assert await world.value("SELECT count(*) FROM web3_logs") == 3
 
 
@@ -297,9 +301,9 @@ async def test_more_logs_than_one_turn_tells_are_told_in_order_and_no_faster_tha
         numbers = range(part * 450, part * 450 + 450)
         await submit(world, finding(world, *(log(f"t{n}", n) for n in numbers)))
     told = await heard(world)
-    assert [one["log"]["blockNumber"] for one in told] == list(range(1000))
+    assert [item["log"]["blockNumber"] for item in told] == list(range(1000))
     await world.run("UPDATE web3_logs SET told_at = told_at - interval '1 minute'")
-    assert [one["log"]["blockNumber"] for one in await heard(world)] == list(range(1350))
+    assert [item["log"]["blockNumber"] for item in await heard(world)] == list(range(1350))
 
 
 async def test_of_many_monitors_that_have_much_to_tell_one_turn_tells_some_of_each(db: Db) -> None:
