@@ -27,6 +27,7 @@ VERBS: Final = {
     "status-page": "export: a copy of a status page, as files for any web host",
     "apply": "bring monitors, alerting and status pages in line with files",
     "export": "print a team's configuration as such a file",
+    "import": "write another system's monitors as such a file",
     "migrate": "migrate the database to this version",
     "backup": "write the whole database to a file",
     "restore": "load such a file into an empty database",

@@ -1,0 +1,1 @@
+"""Moving in: other systems' monitors, channels and pages as files for ``tocsin apply``."""

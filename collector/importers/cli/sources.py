@@ -1,0 +1,111 @@
+"""Reads what an importer is given: files, folders and SQLite databases, bounded in size and depth.
+
+Nothing of a source is executed, and a database is opened read-only.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from collector.declarative.cli.yaml import YamlNode, parse
+from collector.importers.core import gatus, uptime_kuma
+from collector.importers.core.draft import WrongSource
+from collector.importers.storage.kuma_database import read
+
+_LARGEST: Final = 64 << 20
+_MOST_FILES: Final = 1_000
+_SQLITE: Final = b"SQLite format 3\x00"
+
+
+class Unreadable(Exception):
+    """The source cannot be read, or is something else; the text says which."""
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST + 1)
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(data) > _LARGEST:
+        raise Unreadable(f"{path}: is larger than {_LARGEST >> 20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable(f"{path}: is no text in UTF-8") from None
+
+
+def json_of(path: Path) -> Any:
+    """Return what a JSON file says."""
+    try:
+        return json.loads(text_of(path))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{path}: is no JSON: {error}") from None
+
+
+def documents(path: Path, text: str) -> list[Any]:
+    """Return the documents of a YAML text."""
+    nodes, faults = parse(text)
+    if faults:
+        line, words = faults[0]
+        raise Unreadable(f"{path}:{line}: {words}")
+    return [_value(node) for node in nodes]
+
+
+def yaml_files(path: Path) -> Iterator[Path]:
+    """Yield *path*, or the YAML files below it, sorted."""
+    if not path.is_dir():
+        yield path
+        return
+    found = sorted(item for item in path.rglob("*") if item.suffix in {".yaml", ".yml"} and item.is_file())
+    if len(found) > _MOST_FILES:
+        raise Unreadable(f"{path}: holds more than {_MOST_FILES} YAML files")
+    if not found:
+        raise Unreadable(f"{path}: holds no YAML file")
+    yield from found
+
+
+def gatus_document(path: Path, values: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return Gatus' files as one document; *values*: of variables, None leaves them as variables."""
+    parts: list[Mapping[str, Any]] = []
+    for file in yaml_files(path):
+        for document in documents(file, gatus.with_variables(text_of(file), values)):
+            if not isinstance(document, dict):
+                raise Unreadable(f"{file}: must be an object")
+            parts.append(document)
+    try:
+        return gatus.merged(parts)
+    except WrongSource as error:
+        raise Unreadable(f"{path}: {error}") from None
+
+
+def kuma_source(path: Path) -> uptime_kuma.Source:
+    """Return the rows of a Kuma database, or of a backup file."""
+    try:
+        with path.open("rb") as stream:
+            is_database = stream.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+    if is_database:
+        return _kuma_database(path)
+    try:
+        return uptime_kuma.of_backup(json_of(path))
+    except WrongSource as error:
+        raise Unreadable(f"{path}: {error}") from None
+
+
+def _kuma_database(path: Path) -> uptime_kuma.Source:
+    try:
+        return read(path)
+    except WrongSource as error:
+        raise Unreadable(f"{path}: {error}") from None
+
+
+def _value(node: YamlNode) -> Any:
+    if isinstance(node.value, dict):
+        return {name: _value(inner) for name, inner in node.value.items()}
+    if isinstance(node.value, list):
+        return [_value(inner) for inner in node.value]
+    return node.value

@@ -1,0 +1,150 @@
+"""Values of other systems in our units: durations, status codes, keys, time zones."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)")
+_UNITS_S: Final = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0,
+    "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0,
+}  # fmt: skip
+_NOT_KEY: Final = re.compile(r"[^a-z0-9._-]+")
+_LONGEST_KEY: Final = 200
+_LONGEST_INTERVAL_S: Final = 86_400
+_LONGEST_TIMEOUT_S: Final = 120
+
+
+def seconds(text: Any) -> float | None:
+    """Return a duration such as ``1m30s``, or a bare number of seconds; None if it is neither."""
+    if isinstance(text, bool) or text is None:
+        return None
+    if isinstance(text, int | float):
+        return float(text) if math.isfinite(text) else None
+    whole = str(text).strip()
+    if re.fullmatch(r"\d+(\.\d*)?", whole):
+        return float(whole)
+    parts = _PART.findall(whole)
+    if not parts or "".join(number + unit for number, unit in parts) != whole:
+        return None
+    return sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+
+
+def interval(value_s: float, reasons: list[str]) -> int:
+    """Return an interval in whole seconds; says if it had to change."""
+    whole = min(max(math.ceil(value_s), 1), _LONGEST_INTERVAL_S)
+    if whole != value_s:
+        reasons.append(f"the interval of {value_s:g} s becomes {whole} s")
+    return whole
+
+
+def timeout(value_s: float | None, reasons: list[str]) -> int | None:
+    """Return a timeout in whole seconds, rounded up; says if it had to be shortened."""
+    if not value_s or value_s <= 0:
+        return None
+    if value_s > _LONGEST_TIMEOUT_S:
+        reasons.append(f"the timeout of {value_s:g} s becomes {_LONGEST_TIMEOUT_S} s")
+    return min(max(math.ceil(value_s), 1), _LONGEST_TIMEOUT_S)
+
+
+def threshold(value: Any, least: int = 1) -> int:
+    """Return a number of checks from 1 to 100."""
+    number_ = whole(value)
+    return min(max(number_ if number_ is not None else least, 1), 100)
+
+
+def whole(value: Any) -> int | None:
+    """Return a whole number, from a number or a text; None if it is none."""
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        return int(float(value)) if math.isfinite(float(value)) else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def truth(value: Any) -> bool:
+    """Return a switch that may be 0, 1, a text or a boolean."""
+    return value.strip().lower() in {"1", "true", "yes", "on"} if isinstance(value, str) else bool(value)
+
+
+def text(value: Any) -> str:
+    """Return a text; of None, an empty one."""
+    return "" if value is None else str(value)
+
+
+def key(*parts: Any) -> str:
+    """Return a key of letters, digits, ``.``, ``_`` and ``-``."""
+    joined = "-".join(_NOT_KEY.sub("-", str(part).lower()).strip("-") for part in parts)
+    return joined[:_LONGEST_KEY].strip("-") or "x"
+
+
+def statuses(codes: Iterable[Any]) -> str | int | list[str | int] | None:
+    """Return `expectedStatus` of codes and ranges such as ``200-299`` or ``2xx``; None for the default."""
+    ranges: list[tuple[int, int]] = []
+    for code in codes:
+        found = re.fullmatch(r"(\d{3})\s*-\s*(\d{3})|(\d{3})|([1-5])xx", str(code).strip().lower())
+        if found is None:
+            continue
+        if found[4]:
+            first, last = int(found[4]) * 100, int(found[4]) * 100 + 99
+        else:
+            first, last = int(found[1] or found[3]), int(found[2] or found[3])
+        if 100 <= first <= min(last, 599):
+            ranges.append((first, min(last, 599)))
+    return expected(ranges)
+
+
+def expected(ranges: Iterable[tuple[int, int]]) -> str | int | list[str | int] | None:
+    """Return `expectedStatus` of ranges; None for the default, 200 to 299."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(merged[-1][1], last)
+        else:
+            merged.append((first, last))
+    if not merged or merged == [(200, 299)]:
+        return None
+    shown: list[str | int] = [first if first == last else f"{first}-{last}" for first, last in merged]
+    return shown[0] if len(shown) == 1 else shown
+
+
+def host_port(place: str, default: int | None = None) -> tuple[str, int | None]:
+    """Return host and port of ``host``, ``host:port`` or a URL. The port is *default* if there is none."""
+    try:
+        parts = urlsplit(place if "://" in place else f"//{place}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return "", default
+    return host or "", port or default
+
+
+def login(url: str) -> tuple[str, str, str]:
+    """Return *url* without its credentials, and these: user name, password."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url, "", ""
+    if "@" not in parts.netloc:
+        return url, "", ""
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return bare, unquote(parts.username or ""), unquote(parts.password or "")
+
+
+def tags(pairs: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """Return tags; a name that repeats gets a number."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        unique, number_ = str(name), 1
+        while unique in found:
+            number_ += 1
+            unique = f"{name}-{number_}"
+        found[unique] = text(value)
+    return found
+
+
+def drop_empty(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *body* without fields that are None, or an empty text, list or object."""
+    return {name: value for name, value in body.items() if value not in (None, "", [], {})}
