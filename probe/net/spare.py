@@ -17,7 +17,7 @@ _MOST: Final = 128
 _IDLE_S: Final = 1.0
 
 
-class Spares:
+class SpareSockets:
     """Sockets for IPv4 without a connection, which stay registered in the engine's epoll.
 
     Undoing a connection does what closing with a linger time of 0 does: it sends a reset and discards
