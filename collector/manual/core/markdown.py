@@ -13,6 +13,7 @@ _RULE_OF_TABLE: Final = re.compile(r"\|(?: *:?-+:? *\|)+")
 _CELL_END: Final = re.compile(r"(?<!\\)\|")
 _COMMENT: Final = re.compile(r"<!--.*?-->")
 _TAG: Final = re.compile(r"<[^>]*>")
+_INLINE_TAG: Final = re.compile(r"</?(?:code|strong|em|a)\b[^>]*>")
 _CODE_OR_LINK: Final = (
     r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)"
     r"|(?P<image>!)?\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)"
@@ -44,7 +45,7 @@ class PageSection:
     def words(self) -> str:
         """The text of the section without its heading and without markup."""
         _, _, body = self.html.partition(f"</h{self.rank}>")
-        return " ".join(unescape(_TAG.sub(" ", body.replace(_COPY, ""))).split())
+        return " ".join(unescape(_TAG.sub(" ", _INLINE_TAG.sub("", body.replace(_COPY, "")))).split())
 
 
 def sections(text: str, follow: Follow) -> list[PageSection]:

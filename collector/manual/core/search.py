@@ -12,7 +12,7 @@ _MOST_HITS: Final = 30
 _EXCERPT: Final = 220
 _WORD: Final = re.compile(r"\w+(?:[.-]+\w+)*")
 _SEPARATOR: Final = re.compile(r"[._-]+")
-_IN_TITLE, _IN_PAGE_TITLE, _IN_TEXT = 8, 4, 1
+_IN_TITLE, _IN_PAGE_TITLE, _IN_TEXT = 8, 1, 1
 
 
 @dataclass(frozen=True, slots=True)
