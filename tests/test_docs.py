@@ -18,6 +18,7 @@ PAGES = sorted(
 FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", "locks", ".ci")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+\.png)\)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NEW = re.compile(r"^New file `([^`\n]+)`", re.MULTILINE)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -100,8 +101,23 @@ def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
     assert set(PAGES) - paths == set()
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text()) <= 6000
+def test_the_readme_is_short_and_so_are_its_pictures() -> None:
+    text = (ROOT / "README.md").read_text()
+    pictures = [ROOT / picture for picture in PICTURE.findall(text)]
+    assert len(text) <= 6000
+    assert len(pictures) == 2
+    assert sum(picture.stat().st_size for picture in pictures) <= 200_000
+
+
+def test_every_figure_of_the_readme_is_measured() -> None:
+    """Performance has each figure, and the command that it is measured by."""
+    measured = (ROOT / "docs" / "performance.md").read_text()
+    rows = re.findall(r"^\| \*\*.*\| (.+) \| (`.+`) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 5
+    for figures, command in rows:
+        assert command in measured
+        for figure in re.findall(r"\d[\d,]*(?: MB)?", figures):
+            assert re.search(rf"(?<![\d,]){figure}(?![\d,])", measured), figure
 
 
 def test_the_changelog_begins_with_this_version_and_keeps_its_lines_short() -> None:

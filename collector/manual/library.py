@@ -18,8 +18,12 @@ ADDRESS: Final = "/docs"
 _PACKED: Final = Path(__file__).parent / "pages"
 _CLONE: Final = Path(__file__).parents[2]
 _CONTENTS: Final = "docs/README.md"
-# Pages of the repository that belong to the manual, too.
-BESIDE: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+# Further pages of the repository, and their addresses: docs/security.md is another page.
+BESIDE: Final[Mapping[str, str]] = {
+    "CHANGELOG.md": f"{ADDRESS}/changelog",
+    "CONTRIBUTING.md": f"{ADDRESS}/contributing",
+    "SECURITY.md": f"{ADDRESS}/reporting-a-vulnerability",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ def read(root: Path) -> Manual:
 
 def address(file: str) -> str:
     """Return the address of a page: ``docs/monitors/http.md`` is at ``/docs/monitors/http``."""
+    if file in BESIDE:
+        return BESIDE[file]
     path = PurePosixPath(file.removeprefix("docs/").lower()).with_suffix("")
     folder = path.parent if path.name == "readme" else path
     return ADDRESS if str(folder) == "." else f"{ADDRESS}/{folder}"
