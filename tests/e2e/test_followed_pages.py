@@ -1,4 +1,4 @@
-"""The pages that are followed from top to bottom: the first hour and the tutorials, each in one shell.
+"""The pages that are followed from top to bottom, each in one shell: the first hour, tutorials, a move.
 
 Every command and every YAML of theirs runs word for word but for ports and hosts. `.ci/bare` follows the
 first hour once more, after `make run` in a clean clone, as an ordinary user.
@@ -10,12 +10,14 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 import pytest
 import pytest_asyncio
 
 from tests import page_script
-from tests.e2e.product import Product, running
+from tests.e2e.product import Caller, Product, running
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.shares_setup]
@@ -24,6 +26,11 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = DOCS / "tutorials"
 SERVER = "127.0.0.1:8080"
+MONITOR: dict[str, Any] = {
+    "name": "Shop",
+    "type": "http",
+    "config": {"url": "https://shop.example.com/", "headers": {"X-Key": "secret of the shop"}},
+}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -47,7 +54,7 @@ def clone_like(folder: Path, product: Product) -> Path:
 
 async def follow(page: Path, product: Product, here: Path, **more: str) -> str:
     """Run the page's commands; everything that they print. *more*: what else is replaced."""
-    places = {SERVER: f"127.0.0.1:{product.http}", **more}
+    server = {SERVER: f"127.0.0.1:{product.http}"} if SERVER in page.read_text() else {}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN")}
     variables = {
         "PATH": f"{here / '.venv' / 'bin'}:{kept['PATH']}",
@@ -58,7 +65,7 @@ async def follow(page: Path, product: Product, here: Path, **more: str) -> str:
         "AUTH": f"Authorization: Bearer {product.token}",
     }
     process = await asyncio.create_subprocess_exec(
-        "bash", "-c", page_script.script(page, places),
+        "bash", "-c", page_script.script(page, server | more),
         cwd=here, env=kept | variables, stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
@@ -134,3 +141,37 @@ async def test_from_uptime_kuma(product: Product, tmp_path: Path) -> None:
 def test_every_tutorial_is_followed() -> None:
     followed = set(re.findall(r'TUTORIALS / "([\w-]+\.md)"', Path(__file__).read_text()))
     assert {page.name for page in TUTORIALS.glob("*.md")} == followed
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_database_moves_to_another_postgresql_and_back(
+    empty_database_url: str, tmp_path: Path
+) -> None:
+    """What was made before is there in the end, its secrets open, and the service starts from it."""
+    (tmp_path / "again").mkdir()
+    async with running(tmp_path) as (product, caller):
+        made = await caller.made("/v1/monitors", MONITOR)
+        token = product.token
+    here = clone_like(tmp_path, product)
+    (tmp_path / "backups").mkdir()
+    await follow(
+        DOCS / "moving-the-database.md",
+        product,
+        here,
+        **{
+            "/srv/tocsin-again": f"{tmp_path}/again/var",
+            "/srv/tocsin": str(product.data_dir),
+            "/backups/": f"{tmp_path}/backups/",
+            "postgresql://tocsin:secret@db.example.com/tocsin": empty_database_url,
+        },
+    )
+
+    moved = Product(tmp_path / "again" / "var", {})
+    moved.start()
+    try:
+        await moved.ready()
+        async with aiohttp.ClientSession() as session:
+            shown = await Caller(moved, session, token).got(f"/v1/monitors/{made['id']}")
+    finally:
+        assert moved.stop() == 0
+    assert shown["config"]["headers"] == MONITOR["config"]["headers"]
