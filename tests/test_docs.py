@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from prometheus_client import REGISTRY
 
+import collector.platform.metrics  # noqa: F401 - registers the collector's metrics
 import shared
 from shared.setting_table import TABLE
 from shared.settings import UpSettings, load
@@ -15,6 +18,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "collector").rglob("*.md")],
 )
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", "locks", ".ci")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -75,6 +79,27 @@ def test_every_setting_and_command_that_a_page_names_exists(page: Path) -> None:
     assert {
         goal for line in re.findall(r"^make ([a-z -]+)", code, re.MULTILINE) for goal in line.split()
     } <= goals
+
+
+@name
+def test_every_metric_of_ours_that_a_page_names_exists(page: Path) -> None:
+    kinds = {family.name: family.type for family in REGISTRY.collect()}
+    known = {name + ("_total" if kind == "counter" else "") for name, kind in kinds.items()}
+    text = page.read_text()
+    named = re.findall(
+        r"\btocsin_(?!probe_)[a-z_]*[a-z]\b", "\n".join(FENCE.findall(text) + CODE.findall(text))
+    )
+    assert {name for name in named if name not in known} == set()
+
+
+def test_the_rules_for_prometheus_have_names_conditions_and_nothing_else() -> None:
+    blocks = re.findall(
+        r"^```yaml\n(groups:.*?|# tocsin-alerts.*?)^```", OPERATIONS, re.DOTALL | re.MULTILINE
+    )
+    [group] = yaml.safe_load(blocks[0])["groups"]
+    assert len(group["rules"]) >= 5
+    for rule in group["rules"]:
+        assert {"alert", "expr"} <= rule.keys() <= {"alert", "expr", "for"}
 
 
 def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.probe.targets import target
 from tests.probe.web3 import standin
 from tests.probe.web3.standin import Facts, node
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(360)]
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -152,6 +152,9 @@ async def _each_did_its_work(said: dict[str, str], caller: Caller, reader: Reade
     assert '"permission":"read-write"' in said["access.md"]
     assert '"action"' in said["access.md"]
     assert "rows of" in said["operations.md"]
+    assert '"interval":120' in said["api.md"]
+    assert '"details":' in said["api.md"]
+    assert "\n412\n" in said["api.md"]
     assert "openapi" in (reader.here / "openapi.json").read_text()[:100]
     assert '"slug":"example"' in said["status-pages.md"]
     assert '"uptime90d":' in said["status-pages.md"]
