@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
+DOCS_READY := $(VENV)/.ready-docs
 TOOLS_READY := .tools/.ready
 PROTOS := $(shell find protos -name '*.proto')
 WORKERS ?= 4
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders reference image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders reference docs screenshots release image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -111,6 +112,21 @@ ENGINE ?= $(shell command -v docker || command -v podman)
 reference: $(TEST_READY) ## the tables of docs/ that follow from the code, written again
 	$(BIN)/python -m tests.reference
 
+$(DOCS_READY): locks/docs.txt $(RUN_READY)
+	$(LOCKED) -r locks/docs.txt
+	@touch $@
+
+docs: $(DOCS_READY) ## a static site of docs/ in var/site, its links checked; the product serves them without it
+	$(BIN)/python -m tests.docs_site
+
+# Only by hand: no two machines draw the same picture.
+screenshots: $(TEST_READY) ## the pictures of the README, taken of the team of make world; needs Chromium
+	$(BIN)/python -m tests.screenshots
+
+# What else is part of a release is made first, where there is a target for it.
+release: $(TEST_READY) docs $(filter sbom,$(shell sed -n 's/^\(sbom\):.*/\1/p' Makefile)) ## checks and builds a release in dist/; publishes nothing
+	$(BIN)/python -m tests.release
+
 image: ## an image for every role, by docker or podman
 	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }
 	$(ENGINE) build $(if $(findstring podman,$(shell $(ENGINE) --version)),--format docker) --file deploy/Containerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
@@ -119,6 +135,7 @@ image: ## an image for every role, by docker or podman
 lock: ## the lock files again, after a dependency changed; needs uv
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra up --extra build pyproject.toml -o locks/run.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml -o locks/test.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c locks/test.txt pyproject.toml -o locks/docs.txt
 
 clean: ## remove what builds and checks leave
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -138,7 +138,7 @@ def greet(settings: CollectorSettings, way: SetupLink | None, out: TextIO, *, fi
     The link is shown only on a terminal: other output is stored and read by others.
     """
     url, token = settings.public_url.rstrip("/"), settings.data_dir / TOKEN_FILE
-    lines = ["", f"Tocsin is ready: {url}"]
+    lines = ["", f"Tocsin is ready: {url}", f"Its documentation: {url}/docs"]
     if way is not None:
         lines.append(_announced(way, to_people=out.isatty()))
     if token.exists():

@@ -12,6 +12,7 @@ from collector.console.render import NavigationLink
 from collector.console.site import ConsolePage, ConsoleSite
 from collector.incidents.console import incidents, postmortems, statistics
 from collector.maintenance import console as maintenance
+from collector.manual import console as manual
 from collector.monitors.console import checks, forms, live, monitor, monitors, reports, saved_filters
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
@@ -57,6 +58,12 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/setup/{secret}", links.take_over, ANYBODY),
     ConsolePage("GET", "/forgot", links.forgot, ANYBODY),
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
+    ConsolePage("GET", "/docs", manual.show, ANYBODY),
+    ConsolePage("GET", "/docs/search", manual.find, ANYBODY),
+    ConsolePage("GET", "/docs/llms.txt", manual.overview_for_models, ANYBODY),
+    ConsolePage("GET", "/docs/llms-full.txt", manual.all_for_models, ANYBODY),
+    ConsolePage("GET", "/docs/{page}", manual.show, ANYBODY),
+    ConsolePage("GET", "/docs/{folder}/{page}", manual.show, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/search", search.show, like("GET", "/v1/monitors")),

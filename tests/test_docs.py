@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
+from prometheus_client import REGISTRY
 
+import collector.platform.metrics  # noqa: F401 - registers the collector's metrics
 import shared
 from shared.setting_table import TABLE
 from shared.settings import UpSettings, load
@@ -15,9 +18,11 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "collector").rglob("*.md")],
 )
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", "locks", ".ci")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+\.png)\)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NEW = re.compile(r"^New file `([^`\n]+)`", re.MULTILINE)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -76,6 +81,27 @@ def test_every_setting_and_command_that_a_page_names_exists(page: Path) -> None:
     } <= goals
 
 
+@name
+def test_every_metric_of_ours_that_a_page_names_exists(page: Path) -> None:
+    kinds = {family.name: family.type for family in REGISTRY.collect()}
+    known = {name + ("_total" if kind == "counter" else "") for name, kind in kinds.items()}
+    text = page.read_text()
+    named = re.findall(
+        r"\btocsin_(?!probe_)[a-z_]*[a-z]\b", "\n".join(FENCE.findall(text) + CODE.findall(text))
+    )
+    assert {name for name in named if name not in known} == set()
+
+
+def test_the_rules_for_prometheus_have_names_conditions_and_nothing_else() -> None:
+    blocks = re.findall(
+        r"^```yaml\n(groups:.*?|# tocsin-alerts.*?)^```", OPERATIONS, re.DOTALL | re.MULTILINE
+    )
+    [group] = yaml.safe_load(blocks[0])["groups"]
+    assert len(group["rules"]) >= 5
+    for rule in group["rules"]:
+        assert {"alert", "expr"} <= rule.keys() <= {"alert", "expr", "for"}
+
+
 def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -> None:
     (shown,) = re.findall(
         r"^```toml\n(.*?)^```", (ROOT / "docs/commands.md").read_text(), re.DOTALL | re.MULTILINE
@@ -100,8 +126,23 @@ def test_every_page_of_the_docs_is_found_from_the_readme() -> None:
     assert set(PAGES) - paths == set()
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text()) <= 6000
+def test_the_readme_is_short_and_so_are_its_pictures() -> None:
+    text = (ROOT / "README.md").read_text()
+    pictures = [ROOT / picture for picture in PICTURE.findall(text)]
+    assert len(text) <= 6000
+    assert len(pictures) == 2
+    assert sum(picture.stat().st_size for picture in pictures) <= 200_000
+
+
+def test_every_figure_of_the_readme_is_measured() -> None:
+    """Performance has each figure, and the command that it is measured by."""
+    measured = (ROOT / "docs" / "performance.md").read_text()
+    rows = re.findall(r"^\| \*\*.*\| (.+) \| (`.+`) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 5
+    for figures, command in rows:
+        assert command in measured
+        for figure in re.findall(r"\d[\d,]*(?: MB)?", figures):
+            assert re.search(rf"(?<![\d,]){figure}(?![\d,])", measured), figure
 
 
 def test_the_changelog_begins_with_this_version_and_keeps_its_lines_short() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from collector.manual.library import BESIDE
+
 ROOT = Path(__file__).parent.parent
 BUILD = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
 
@@ -54,6 +56,8 @@ def test_the_source_distribution_builds_a_whole_wheel(tmp_path: Path) -> None:
         "collector/status_pages/web/templates/base.html.j2",
         "collector/console/static/console.js",
     } <= inside
+    pages = {str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")}
+    assert {f"collector/manual/pages/{page}" for page in {*pages, *BESIDE}} <= inside
     packaged = {
         str(path.relative_to(ROOT))
         for folder in ("collector", "probe", "shared")

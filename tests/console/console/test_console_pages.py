@@ -176,7 +176,8 @@ async def test_the_console_takes_no_token_of_the_api(console: Console) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_page_that_shows_or_changes_something_asks_for_a_session(page: ConsolePage) -> None:
-    open_ = ("/assets/", "/sign-in", "/invitations/", "/reset/", "/setup/", "/forgot", "/confirm/", "/wall/")
+    by_secret = ("/invitations/", "/reset/", "/setup/", "/confirm/", "/wall/")
+    open_ = ("/assets/", "/docs", "/sign-in", "/forgot", *by_secret)
     # What a browser needs of the app before and without a session; none of these shows anything of a team.
     shell = ("/manifest.webmanifest", "/worker.js", "/offline")
     # What everybody changes for themselves alone.

@@ -35,6 +35,7 @@ _CLOCKS: Final = re.compile(r'<input [^>]*type="datetime-local"[^>]*>')
 _PARTS: Final = re.compile(r'data-part="(\w+)"')
 # Of many things of one kind, those that are looked at in every way.
 _FEW: Final = 4
+READABLE: Final = ("text/html", "image/svg", "application/atom", "application/rss", "text/plain")
 # Examples for programs, and text to be edited, hold moments as programs write them.
 _FOR_PROGRAMS: Final = (
     "/v1/docs",
@@ -98,6 +99,12 @@ CONSOLE: Final[dict[str, Case]] = {
     "/manifest.webmanifest": fixed("/manifest.webmanifest"),
     "/worker.js": fixed("/worker.js"),
     "/offline": fixed("/offline"),
+    "/docs": fixed("/docs"),
+    "/docs/search": fixed("/docs/search", "/docs/search?q=quorum", "/docs/search?q=nothing+like+this"),
+    "/docs/llms.txt": fixed("/docs/llms.txt"),
+    "/docs/llms-full.txt": fixed("/docs/llms-full.txt"),
+    "/docs/{page}": fixed("/docs/when-is-it-down", "/docs/monitors", "/docs/changelog"),
+    "/docs/{folder}/{page}": fixed("/docs/monitors/http", "/docs/channels/email"),
     "/sign-in": fixed("/"),
     "/sign-in/oidc": fixed("/sign-in/oidc", status=404),
     "/sign-in/oidc/callback": fixed("/sign-in/oidc/callback", status=404),
@@ -254,7 +261,8 @@ def faults(pattern: str, path: str, page: Page, status: int) -> Iterator[str]:
         yield f"{path}: {page.status} {words_of(page)[:200]}"
         return
     kind, text = page.headers.get("Content-Type", ""), words_of(page)
-    if kind.startswith(("text/html", "image/svg", "application/atom", "application/rss", "text/plain")):
+    # The whole manual has examples in Python.
+    if kind.startswith(READABLE) and pattern != "/docs/llms-full.txt":
         yield from (f"{path}: {around(text, match)}" for match in _BROKEN.finditer(text))
     if kind.startswith(("text/html", "image/svg")) and pattern not in _FOR_PROGRAMS:
         shown = re.sub(r"<input [^>]*>", " ", page.text) if "edit" in path else page.text
