@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders reference docs screenshots release image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile sbom audit secrets senders reference docs screenshots release image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -96,8 +96,20 @@ bench-guard: $(TEST_READY) ## ten of them beside floors of the same run; fails w
 faults: $(TEST_READY) ## kill -9 of every part at random moments, under load
 	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
-hostile: $(TEST_READY) ## the API and the checks under their worst users
-	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/http/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
+# TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
+hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours
+	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
+
+sbom: $(TEST_READY) ## build/sbom.json, the bill of materials of what runs, in CycloneDX
+	$(BIN)/python -m tests.hostile.sbom build/sbom.json
+
+# pip-audit has an environment of its own: it must not meet what it looks at.
+audit: $(TEST_READY) ## ask databases of advisories about every locked package; fails if none could be asked
+	test -x .audit/bin/pip-audit || { $(PYTHON) -m venv .audit && .audit/bin/python -m pip --disable-pip-version-check $(QUIET) install pip-audit==2.10.1; }
+	$(BIN)/python -m tests.hostile.audit .audit/bin/pip-audit
+
+secrets: $(TEST_READY) ## look for secrets in all tracked files
+	$(BIN)/python -m tests.hostile.secrets
 
 # Real Prometheus, vmagent and OpenTelemetry for Node, of Debian and npm: some 450 MB below var/senders.
 senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the product
@@ -138,4 +150,4 @@ lock: ## the lock files again, after a dependency changed; needs uv
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c locks/test.txt pyproject.toml -o locks/docs.txt
 
 clean: ## remove what builds and checks leave
-	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist *.egg-info .audit .mypy_cache .ruff_cache .pytest_cache

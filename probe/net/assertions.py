@@ -193,7 +193,7 @@ def _contains(found: Any, value: Any, meter: Meter) -> bool:
 
 
 def _text(value: Any, meter: Meter) -> str:
-    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    text = value if isinstance(value, str) else _dumped(value)
     meter.step(1 + len(text) // _WRITTEN_A_STEP)
     return text
 
@@ -213,5 +213,13 @@ def _shown(found: Sequence[Any]) -> str:
 
 
 def _json(value: Any) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    text = _dumped(value)
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
+
+
+def _dumped(value: Any) -> str:
+    """The JSON of *value*. Raises TooCostly if it is nested more deeply than the library writes."""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except orjson.JSONEncodeError:
+        raise TooCostly("nested value") from None

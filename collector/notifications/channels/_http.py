@@ -83,7 +83,7 @@ def accepted(
 
 def explanation(answer: HttpAnswer, secrets: Iterable[str], reason: Callable[[Any], str]) -> str:
     """The provider's explanation, shortened; any secret that it repeats is removed."""
-    found = str(_found(answer, reason) or "")
+    found: str = _found(answer, lambda content: str(reason(content) or "")) or ""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST_SECRET:
             found = found.replace(secret, "********")
@@ -93,7 +93,7 @@ def explanation(answer: HttpAnswer, secrets: Iterable[str], reason: Callable[[An
 def _found(answer: HttpAnswer, look: Callable[[Any], Any]) -> Any:
     try:
         return look(read(answer))
-    except (LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 

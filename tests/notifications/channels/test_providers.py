@@ -308,6 +308,14 @@ async def test_what_pagerduty_says_is_told(transport: Transport) -> None:
     assert str(error) == "answered 400: Event object is invalid: Length of 'routing_key' is incorrect"
 
 
+@pytest.mark.parametrize("type_", ["discord", "opsgenie", "pagerduty", "slack", "telegram"])
+async def test_an_answer_nested_too_deeply_to_be_shown_is_a_refusal(transport: Transport, type_: str) -> None:
+    deep = b"[" * 1_000 + b"]" * 1_000
+    body = b'{"message":' + deep + b',"description":' + deep + b"}"
+
+    assert str(await undelivered(transport, type_, 400, body)) == "answered 400"
+
+
 async def test_opsgenie_opens_takes_notes_and_closes_one_alert(transport: Transport) -> None:
     down = await sent(transport, "opsgenie", "monitor.down")
     alias = INCIDENT["id"]

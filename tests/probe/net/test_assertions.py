@@ -10,7 +10,7 @@ import jsonpath
 import pytest
 
 from probe.net.assertions import CheckAnswer, compile_aside, compile_assertions
-from shared.assertions import Assertion
+from shared.assertions import Assertion, Op
 from shared.effort import Meter, TooCostly
 from shared.json_paths import MOST_FOUND, fault, path
 
@@ -294,3 +294,19 @@ def _value(rng: random.Random, depth: int) -> str:
         f"value({nodes})",
     ]
     return rng.choice(some)
+
+
+@pytest.mark.parametrize(
+    ("op", "value"), [("eq", "x"), ("contains", "x"), ("matches", "x"), ("exists", False)]
+)
+async def test_a_value_nested_too_deeply_to_be_written_is_told_as_too_costly(op: Op, value: Any) -> None:
+    judge = compile_aside([Assertion(source="json", path="$", op=op, value=value)])
+    deep = b'{"a":' * 400 + b"1" + b"}" * 400
+
+    assert await judge(CheckAnswer(200, (), deep, 1.0, None)) == "assertion failed: nested value too costly"
+
+
+async def test_a_plain_value_within_deep_nesting_is_compared() -> None:
+    judge = compile_aside([Assertion(source="json", path="$[1]", op="eq", value="x")])
+
+    assert await judge(CheckAnswer(200, (), b"[" * 400 + b"]" * 399 + b', "x"]', 1.0, None)) == ""
