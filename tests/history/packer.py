@@ -11,7 +11,7 @@ from tests.history.packed import DAY, MONDAY
 
 
 async def main(url: str) -> None:
-    packing._MONITORS = 1  # type: ignore[misc]
+    packing._MONITORS = 1
     db = await Db.open(url, size=2)
     work = Packing(db, clock=GivenClock(lambda: MONDAY + 4 * DAY))
     sys.stdout.write("packing\n")

@@ -54,11 +54,13 @@ class DayPartitions:
         with _giving_way():
             if emptied := await self._drop_empty(now):
                 log.info("partition of packed results dropped", day=emptied)
-            before = await self._expired(now)
-            if before and (dropped := await self._drop(before)):
+        before = await self._expired(now)
+        if before is None:
+            return False
+        with _giving_way():
+            if dropped := await self._drop(before):
                 log.info("partition of results dropped", day=dropped)
-            return before is not None and await self._drop_packed(before)
-        return False
+        return await self._drop_packed(before)
 
     async def prepare(self) -> None:
         """Create the coming days, which is safe at any time."""
@@ -113,7 +115,7 @@ class DayPartitions:
         """Delete packed results of the oldest day before that one; return whether more remain."""
         async with self._db.transaction() as tx:
             old = [day for day in await packing.days(tx) if day < before]
-            if not old or not await self._mine(tx):
+            if not old or await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 return False
             over = await packing.drop(tx, old[0], _PACKED)
         if over:

@@ -125,6 +125,7 @@ _HOUR: Final = timedelta(hours=1)
 # Series with more results in a day are packed by hours: a page reads a few of them.
 _MANY: Final = 5_000
 # Deviations from the steps fit their columns.
+_JITTER_MS: Final = 100
 _LONGEST_MS: Final = 10 * _DAY // timedelta(milliseconds=1)
 
 
@@ -132,18 +133,22 @@ _LONGEST_MS: Final = 10 * _DAY // timedelta(milliseconds=1)
 class UnpackedMonitor:
     """A monitor with results of a day in rows: *total* of them, *most* at one location.
 
-    *interval_s* 0: it has none. *piece*: what one packed row of that day covers already; None without any.
+    *apart_ms*: the usual time between them; None for one result. *piece*: what one packed row of that day
+    covers already; None without any.
     """
 
     monitor: int
-    interval_s: int
     total: int
     most: int
+    apart_ms: int | None
     piece: timedelta | None
 
     @property
     def step_ms(self) -> int:
-        step = self.interval_s * 1000
+        """The step with the least deviations, whole seconds if that is near; 0 if it is too long for one."""
+        apart = self.apart_ms or 0
+        seconds = 1000 * round(apart / 1000)
+        step = seconds if abs(apart - seconds) <= _JITTER_MS else apart
         return step if step * self.most <= _LONGEST_MS else 0
 
     @property
@@ -172,16 +177,25 @@ async def waiting(tx: Tx, day: datetime, after: int, limit: int) -> list[Unpacke
             )
             FROM past WHERE past.monitor IS NOT NULL
         ), next AS (SELECT monitor FROM past WHERE monitor IS NOT NULL LIMIT $4)
-        SELECT next.monitor, coalesce(m.interval_s, 0) AS interval_s, r.total, r.most, p.piece
-        FROM next LEFT JOIN monitors m USING (monitor) CROSS JOIN LATERAL (
-            SELECT sum(count)::bigint AS total, max(count) AS most FROM (
-                SELECT count(*) AS count FROM results r
+        SELECT next.monitor, r.total, r.most, coalesce(p.step_ms, apart.ms)::int AS apart_ms, p.piece
+        FROM next CROSS JOIN LATERAL (
+            SELECT sum(count)::bigint AS total, max(count) AS most, min(location) AS location FROM (
+                SELECT r.location, count(*) AS count FROM results r
                 WHERE r.monitor = next.monitor AND r.ts >= $1 AND r.ts < $2 GROUP BY r.location
             ) r
         ) r CROSS JOIN LATERAL (
-            SELECT min(p.until - p.since) AS piece FROM packed_results p
+            SELECT min(p.until - p.since) AS piece, max(p.step_ms) AS step_ms FROM packed_results p
             WHERE p.monitor = next.monitor AND p.since >= $1 AND p.since < $2
-        ) p
+        ) p CROSS JOIN LATERAL (
+            SELECT 1000 * percentile_disc(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ts - last)) AS ms
+            FROM (
+                SELECT ts, lag(ts) OVER (ORDER BY ts) AS last FROM (
+                    SELECT o.ts FROM results o
+                    WHERE o.monitor = next.monitor AND o.location = r.location AND o.ts >= $1 AND o.ts < $2
+                    ORDER BY o.ts, o.n LIMIT 100
+                ) first
+            ) gaps
+        ) apart
         ORDER BY next.monitor
         """,
         day,
