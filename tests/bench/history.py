@@ -19,7 +19,7 @@ import uvloop
 
 from collector.accounts.service import tokens
 from collector.accounts.storage import teams
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.history.jobs.packing import Packing
 from collector.history.jobs.rollups import Rollups
 from collector.history.service.statistics import summary
@@ -49,9 +49,9 @@ USUAL, SOME = 20_000_000, 2_000_000
 TIMES = 60
 LATE_HOURS = 200
 
-# One every minute at each location, started within 8 ms of its place and numbered within its instant as those of
-# probes are; down for 20 minutes every tenth day. The phases of HTTPS in tenths of a millisecond, each with a spread of its own: a network's
-# of 3 % with a slow one in fifty, a server's of 15 %.
+# One every minute at each location, started within 8 ms of its place and numbered within its instant as those
+# of probes are; down for 20 minutes every tenth day. The phases of HTTPS in tenths of a millisecond, each with
+# a spread of its own: a network's of 3 % with a slow one in fifty, a server's of 15 %.
 _RESULTS = """
     INSERT INTO results (ts, monitor, ms, error, location, n, run, status, code, phases)
     SELECT at, monitor, CASE WHEN bad THEN 7 ELSE (dns + connect + tls + first_byte + transfer) / 10 END,
@@ -251,7 +251,7 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         now=utc_now,
         plans=dict.fromkeys(PLANS, TeamPlan(per_minute=60_000_000, burst=1_000_000)),
     )
-    following = Following(db, public_url="https://tocsin.example.com", now=utc_now)
+    following = EventStreamHub(db, public_url="https://tocsin.example.com", now=utc_now)
     runner = await serve(make(context, Features(following=following)), "127.0.0.1:0")
     try:
         async with db.connection() as tx:
