@@ -19,6 +19,7 @@ from collector.evaluation.writer import ResultWriter
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.days import DayPartitions
+from collector.history.jobs.packing import Packing
 from collector.history.jobs.rollups import Rollups
 from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
@@ -203,6 +204,7 @@ def upkeep_loops(
         ("clock", clock.turn, 5.0, None),
         ("days", days.turn, 300.0, None),
         ("rollups", Rollups(db, clock=clock).turn, 30.0, None),
+        ("packing", Packing(db, clock=clock).turn, 300.0, None),
         ("retention", _retention(db, clock, settings).turn, 900.0, None),
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
         ("flags", ChannelAlarms(db, now=clock.now).turn, 60.0, None),

@@ -314,7 +314,7 @@ TABLE: Final[Mapping[str, Setting]] = {
     "oidc_name": Setting(str, "single sign-on", "OpenID Connect: provider's name on the sign-in page"),
     "deadman_url": Setting(_web_url, None, "URL that is pinged every minute while all is well"),
     "allow_private_targets": Setting(_flag, "true", "allow targets with private addresses", switch=True),
-    "retention_days": Setting(_integer(1, 36500), "30", "days to keep results"),
+    "retention_days": Setting(_integer(1, 36500), "400", "days to keep results"),
     "rollup_retention_days": Setting(_integer(1, 36500), "1095", "days to keep hourly and daily rollups"),
     "min_interval": Setting(_integer(1, 86400), "1", "shortest interval of a monitor in seconds"),
     "workers": Setting(_integer(1, 256), "1", "processes of this role on this machine"),

@@ -48,7 +48,7 @@ def test_defaults_are_those_of_the_manual() -> None:
     assert settings.admin_email == "admin@localhost"
     assert settings.plan == "pro"
     assert settings.allow_private_targets is True
-    assert settings.retention_days == 30
+    assert settings.retention_days == 400
     assert settings.min_interval == 1
 
 
@@ -329,7 +329,7 @@ MANUAL: list[tuple[str, tuple[type, ...], object, str, object, str]] = [
         "https://app.example.com/console",
     ),
     ("trusted_proxies", (CollectorSettings,), (), "10.0.0.0/8", (IPv4Network("10.0.0.0/8"),), "10.0.0.1/8"),
-    ("retention_days", (CollectorSettings,), 30, "7", 7, "0"),
+    ("retention_days", (CollectorSettings,), 400, "7", 7, "0"),
     ("rollup_retention_days", (CollectorSettings,), 1095, "30", 30, "x"),
     ("min_interval", (CollectorSettings,), 1, "10", 10, "1.5"),
     ("workers", (CollectorSettings, ProbeSettings), 1, "2", 2, "0"),

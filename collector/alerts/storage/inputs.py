@@ -68,8 +68,8 @@ async def newest(
         FROM unnest($1::int[], $2::int[], $3::timestamptz[]) AS u (monitor, most, since)
         JOIN monitors m USING (monitor) JOIN states s USING (monitor)
         CROSS JOIN LATERAL (
-            SELECT ts, status, ms, code FROM results
-            WHERE monitor = s.monitor AND location = s.location AND ts >= greatest(u.since, m.updated_at)
+            SELECT ts, status, ms, code
+            FROM results_of(s.monitor, s.location, greatest(u.since, m.updated_at), 'infinity')
             ORDER BY ts DESC, n DESC LIMIT u.most
         ) r
         ORDER BY s.monitor, s.location, r.ts DESC
@@ -94,9 +94,10 @@ async def rates(tx: Tx, wanted: Sequence[tuple[int, datetime]]) -> dict[tuple[in
         JOIN monitors m USING (monitor)
         CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE r.status = $4) AS failed, count(*) AS total
-            FROM states s JOIN results r ON r.monitor = s.monitor AND r.location = s.location
-            WHERE s.monitor = u.monitor AND r.ts >= greatest(u.since, m.updated_at)
-                AND r.run = $3 AND r.status <> $5
+            FROM states s CROSS JOIN LATERAL results_of(
+                s.monitor, s.location, greatest(u.since, m.updated_at), 'infinity'
+            ) r
+            WHERE s.monitor = u.monitor AND r.run = $3 AND r.status <> $5
         ) r
         """,
         [monitor for monitor, _ in wanted],

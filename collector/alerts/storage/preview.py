@@ -50,8 +50,9 @@ async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Pas
     """Return a monitor's results since then, sorted by time; above the limit only the newest."""
     rows = await tx.fetch(
         """
-        SELECT location, ts, status, ms, code, run FROM results
-        WHERE monitor = $1 AND ts >= $2 ORDER BY ts DESC LIMIT $3
+        SELECT r.location, r.ts, r.status, r.ms, r.code, r.run
+        FROM locations l CROSS JOIN LATERAL results_of($1, l.location, $2, 'infinity') r
+        ORDER BY r.ts DESC LIMIT $3
         """,
         monitor,
         since,

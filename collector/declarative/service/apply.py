@@ -159,9 +159,9 @@ def _undo(done: _Done) -> NoReturn:
 async def _settle(means: ServiceContext, done: _Done) -> None:
     """After the commit: notify the probes, and delete results of deleted monitors."""
     means.signals.ring()
-    if done.forgotten:
+    for start in range(0, len(done.forgotten), deleted.AT_ONCE):
         async with means.db.transaction() as tx:
-            await deleted.forget(tx, done.forgotten)
+            await deleted.forget(tx, done.forgotten[start : start + deleted.AT_ONCE])
 
 
 async def _apply(tx: Tx, context: ApplyContext, asked: ApplyRequest) -> ApplyOutcome:

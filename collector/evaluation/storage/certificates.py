@@ -152,8 +152,11 @@ async def raise_severity(tx: Tx, graver: Sequence[SeverityIncrease]) -> list[Sev
                 CROSS JOIN LATERAL (
                     SELECT count(*) FILTER (WHERE r.status = $7 AND coalesce(e.text, '') !~ $6) AS others
                     FROM (
-                        SELECT status, error FROM results
-                        WHERE monitor = s.monitor AND location = s.location AND ts >= s.failed_since
+                        -- The last few alone, however long it has been failing.
+                        SELECT status, error FROM results_of(s.monitor, s.location, greatest(
+                            s.failed_since, s.last_at
+                                - (m.failure_threshold + 2) * (m.interval_s + m.timeout_s) * interval '1 s'
+                        ), 'infinity')
                         ORDER BY ts DESC, n DESC LIMIT m.failure_threshold
                     ) r LEFT JOIN errors e USING (error)
                 ) newest

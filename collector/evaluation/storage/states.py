@@ -246,9 +246,8 @@ async def _spoke(tx: Tx, rows: Sequence[Any]) -> dict[tuple[int, int], datetime]
         SELECT u.monitor, u.location, r.ts
         FROM unnest($1::int[], $2::smallint[], $3::timestamptz[]) AS u (monitor, location, since)
         CROSS JOIN LATERAL (
-            SELECT ts FROM results WHERE monitor = u.monitor AND location = u.location
-                AND ts >= u.since AND ts >= $4 AND status <> $5
-            ORDER BY ts DESC LIMIT 1
+            SELECT ts FROM results_of(u.monitor, u.location, u.since, 'infinity')
+            WHERE ts >= $4 AND status <> $5 ORDER BY ts DESC LIMIT 1
         ) r
         """,
         [row["monitor"] for row in rows],

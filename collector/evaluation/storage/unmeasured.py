@@ -51,9 +51,9 @@ _TURNS: Final = f"""
     LEFT JOIN errors e ON e.error = s.last_error
     LEFT JOIN LATERAL (
         SELECT max(r.ts) AS known_at FROM states s CROSS JOIN LATERAL (
-            SELECT r.ts FROM results r WHERE r.monitor = s.monitor AND r.location = s.location
-                AND r.ts > $1::timestamptz - interval '{_SEARCHED}' AND r.status <> $3
-            ORDER BY r.ts DESC LIMIT 1
+            SELECT r.ts
+            FROM results_of(s.monitor, s.location, $1::timestamptz - interval '{_SEARCHED}', 'infinity') r
+            WHERE r.status <> $3 ORDER BY r.ts DESC LIMIT 1
         ) r
         WHERE s.monitor = m.monitor
     ) k ON m.unmeasured_since IS NULL AND s.unknown
@@ -62,9 +62,12 @@ _TURNS: Final = f"""
         ELSE s.unknown AND EXISTS (
             SELECT FROM states s CROSS JOIN LATERAL (
                 SELECT count(*) AS checks, bool_and(status = $3) AS unknown FROM (
-                    SELECT r.status FROM results r WHERE r.monitor = s.monitor AND r.location = s.location
-                        AND r.ts > $1::timestamptz
-                            - (m.failure_threshold + 2) * (m.interval_s + m.timeout_s) * interval '1 s'
+                    SELECT r.status FROM results_of(
+                        s.monitor, s.location,
+                        $1::timestamptz
+                            - (m.failure_threshold + 2) * (m.interval_s + m.timeout_s) * interval '1 s',
+                        'infinity'
+                    ) r
                     ORDER BY r.ts DESC, r.n DESC LIMIT m.failure_threshold
                 ) newest
             ) r

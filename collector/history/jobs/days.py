@@ -1,4 +1,4 @@
-"""Creates the daily partitions of results ahead of time, and drops expired ones."""
+"""Creates the daily partitions of results ahead of time, and drops days that are packed or expired."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from uuid import uuid4
 import asyncpg
 import structlog
 
-from collector.history.storage import partitions, rollups
+from collector.history.storage import packing, partitions, rollups
 from collector.platform import metrics
 from collector.platform.clock import AgreedClock
 from collector.platform.storage import leases
@@ -20,6 +20,8 @@ log = structlog.get_logger()
 _LEASE = "days of results"
 _LEASE_FOR = timedelta(minutes=10)
 _DAY = timedelta(days=1)
+# Rows of packed results that one transaction deletes.
+_PACKED = 20_000
 
 
 @contextmanager
@@ -43,12 +45,22 @@ class DayPartitions:
         self._in_doubt = False
 
     async def turn(self) -> bool:
-        """Create missing days, and drop at most one. Raises Unavailable while the clocks disagree."""
+        """Create missing days, and drop at most one of each form; return whether more packed ones expired.
+
+        Raises Unavailable while the clocks disagree.
+        """
         await self.prepare()
+        now = self._clock.agreed()
         with _giving_way():
-            if dropped := await self._drop(self._clock.agreed()):
+            if emptied := await self._drop_empty(now):
+                log.info("partition of packed results dropped", day=emptied)
+        before = await self._expired(now)
+        if before is None:
+            return False
+        with _giving_way():
+            if dropped := await self._drop(before):
                 log.info("partition of results dropped", day=dropped)
-        return False
+        return await self._drop_packed(before)
 
     async def prepare(self) -> None:
         """Create the coming days, which is safe at any time."""
@@ -67,20 +79,48 @@ class DayPartitions:
         metrics.results_astray.set(strays)
         return made
 
-    async def _drop(self, now: datetime) -> str | None:
-        """Drop the oldest day, if it has expired and the rollups do not need it; return its name."""
+    async def _drop_empty(self, now: datetime) -> str | None:
+        """Drop the oldest day whose results are all packed, if none can arrive any more; return its name."""
+        async with self._db.transaction() as tx:
+            packed = {since.date() for since in await packing.days(tx)}
+            old = await partitions.before(tx, (now - partitions.BACK - _DAY).date())
+            done = [name for name in old if partitions.day_of(name) in packed]
+            if not done or not await self._mine(tx) or not await partitions.drop_if_empty(tx, done[0]):
+                return None
+        return done[0]
+
+    async def _expired(self, now: datetime) -> datetime | None:
+        """Return the start of the first day to keep, if days before it are there that nothing needs."""
         async with self._db.connection() as connection:
             needed = await rollups.needed_since(connection)
             if needed is None:
                 return None
-            old = await partitions.before(connection, min(now - self._keep, needed).date())
-            if not old or self._doubts(now, await partitions.any_between(connection, now - _DAY, now + _DAY)):
+            before = partitions.start(min(now - self._keep, needed).date())
+            first = await partitions.first(connection)
+            if first is None or first >= before:
                 return None
+            lately = await partitions.any_between(connection, now - _DAY, now + _DAY)
+        return None if self._doubts(now, lately) else before
+
+    async def _drop(self, before: datetime) -> str | None:
+        """Drop the oldest partition of a day before that one; return its name."""
         async with self._db.transaction() as tx:
-            if not await self._mine(tx):
+            old = await partitions.before(tx, before.date())
+            if not old or not await self._mine(tx):
                 return None
             await partitions.drop(tx, old[0])
         return old[0]
+
+    async def _drop_packed(self, before: datetime) -> bool:
+        """Delete packed results of the oldest day before that one; return whether more remain."""
+        async with self._db.transaction() as tx:
+            old = [day for day in await packing.days(tx) if day < before]
+            if not old or await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
+                return False
+            over = await packing.drop(tx, old[0], _PACKED)
+        if over:
+            log.info("packed results dropped", day=iso(old[0]))
+        return not over or len(old) > 1
 
     def _doubts(self, now: datetime, lately: bool) -> bool:
         """Without a result of the last day the clock may be wrong: warn once, and drop nothing."""

@@ -41,8 +41,8 @@ async def of_team(tx: Tx, team_id: int, now: datetime) -> list[LastResult]:
             CASE WHEN m.type IN {OF_TYPES} THEN s.checkpoint END AS checkpoint
         FROM monitors m JOIN states s USING (monitor) JOIN locations l USING (location)
         LEFT JOIN LATERAL (
-            SELECT r.code, r.phases FROM results r
-            WHERE r.monitor = s.monitor AND r.location = s.location AND r.ts = s.last_at
+            SELECT r.code, r.phases
+            FROM results_of(s.monitor, s.location, s.last_at, s.last_at + interval '1 millisecond') r
             ORDER BY r.n DESC LIMIT 1
         ) r ON true
         WHERE m.team_id = $1 AND m.paused_at IS NULL AND s.last_status IN ($3, $4)

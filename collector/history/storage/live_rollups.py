@@ -22,16 +22,16 @@ _READ = """
     SELECT m.monitor, l.location, s.since, s.until, r.*
     FROM unnest($1::int[]) m (monitor)
     CROSS JOIN unnest($2::timestamptz[], $3::timestamptz[]) s (since, until)
-    CROSS JOIN locations l CROSS JOIN LATERAL (
+    CROSS JOIN LATERAL (
+        SELECT max(cover_s) * interval '1 second' AS cover FROM cadences c WHERE c.monitor = m.monitor
+    ) longest CROSS JOIN locations l CROSS JOIN LATERAL (
         (
-            SELECT r.ts, r.n, r.ms, r.run, r.status FROM results r
-            WHERE r.monitor = m.monitor AND r.location = l.location
-                AND r.ts < s.since AND r.ts >= s.since - $5::interval AND r.ts >= $9 AND r.ts < $10
-            ORDER BY r.ts DESC, r.n DESC LIMIT 1
+            SELECT r.ts, r.n, r.ms, r.run, r.status
+            FROM results_of(m.monitor, l.location, s.since - coalesce(longest.cover, $5), s.since) r
+            WHERE r.ts >= $9 AND r.ts < $10 ORDER BY r.ts DESC, r.n DESC LIMIT 1
         ) UNION ALL (
-            SELECT r.ts, r.n, r.ms, r.run, r.status FROM results r
-            WHERE r.monitor = m.monitor AND r.location = l.location AND r.ts >= s.since AND r.ts < s.until
-                AND r.ts >= $9 AND r.ts < $10
+            SELECT r.ts, r.n, r.ms, r.run, r.status
+            FROM results_of(m.monitor, l.location, s.since, s.until) r WHERE r.ts >= $9 AND r.ts < $10
         )
     ) r
     WHERE $8::text IS NULL OR l.name = $8

@@ -1,4 +1,4 @@
-"""Daily partitions of results: created ahead of time, dropped when expired."""
+"""Daily partitions of results: created ahead of time, dropped once they are packed or expired."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
@@ -30,7 +30,7 @@ async def make(tx: Tx, today: date) -> list[str]:
 async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
     """As `make`, for these days."""
     there = set(await _names(tx))
-    missing = {name: day for day in days if (name := day.strftime(_PREFIX + _FORMAT)) not in there}
+    missing = {name: day for day in days if (name := _name(day)) not in there}
     if missing:
         # Block inserts for one of these days while it is created.
         await tx.execute("LOCK TABLE results_default IN ACCESS EXCLUSIVE MODE")
@@ -41,7 +41,7 @@ async def make_days(tx: Tx, days: Iterable[date]) -> list[str]:
 
 async def days(tx: Tx) -> list[date]:
     """Return the days that have a partition, the oldest first."""
-    return [of for name in await _names(tx) if (of := _day_of(name))]
+    return [of for name in await _names(tx) if (of := day_of(name))]
 
 
 async def _names(tx: Tx) -> list[str]:
@@ -52,7 +52,7 @@ async def _names(tx: Tx) -> list[str]:
 
 
 async def _make_day(tx: Tx, name: str, day: date) -> None:
-    first = datetime.combine(day, time(), UTC)
+    first = start(day)
     last = first + timedelta(days=1)
     await tx.execute(f"CREATE TABLE {name} (LIKE results INCLUDING ALL)")
     await tx.execute(
@@ -71,23 +71,30 @@ async def _make_day(tx: Tx, name: str, day: date) -> None:
 
 async def before(tx: Tx, day: date) -> list[str]:
     """Return the partitions of all days before *day*."""
-    return [name for name in await _names(tx) if (of := _day_of(name)) and of < day]
+    return [name for name in await _names(tx) if (of := day_of(name)) and of < day]
 
 
 async def oldest(tx: Tx) -> datetime | None:
-    """Return the start of the oldest day with any result; None without any."""
-    for name in await _names(tx):
-        of = _day_of(name)
-        if of and await tx.fetchval(f"SELECT EXISTS (SELECT FROM {name})"):
-            return datetime.combine(of, time(), UTC)
+    """Return the start of the oldest day with any result, packed or not; None without any."""
+    packed = await _first_packed(tx)
+    for day in await days(tx):
+        if packed and packed <= start(day):
+            break
+        if await _has_rows(tx, _name(day)):
+            return start(day)
     stray: datetime | None = await tx.fetchval("SELECT min(ts) FROM results_default")
-    return stray and datetime.combine(stray.date(), time(), UTC)
+    return packed or (stray and start(stray.date()))
 
 
 async def first(tx: Tx) -> datetime | None:
-    """Return the start of the first day that has a partition."""
-    dates = await days(tx)
-    return datetime.combine(dates[0], time(), UTC) if dates else None
+    """Return the start of the first day that has a partition, or packed results."""
+    days_of_rows, packed = await days(tx), await _first_packed(tx)
+    return min(filter(None, (packed, *map(start, days_of_rows[:1]))), default=None)
+
+
+async def _first_packed(tx: Tx) -> datetime | None:
+    since: datetime | None = await tx.fetchval("SELECT min(since) FROM packed_days")
+    return since
 
 
 async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
@@ -100,11 +107,9 @@ async def any_between(tx: Tx, since: datetime, until: datetime) -> bool:
 
 async def whole_since(tx: Tx, today: date) -> datetime:
     """Return since when results exist together with those of the day before."""
-    days = [of for name in await _names(tx) if (of := _day_of(name))]
-    first = min(days, default=today)
+    since = await first(tx) or start(today)
     # The first days of a new database had none before them.
-    whole = first if first >= today - BACK else first + timedelta(days=1)
-    return datetime.combine(whole, time(), UTC)
+    return since if since.date() >= today - BACK else since + timedelta(days=1)
 
 
 async def drop(tx: Tx, name: str) -> None:
@@ -112,12 +117,39 @@ async def drop(tx: Tx, name: str) -> None:
     await tx.execute(f"DROP TABLE IF EXISTS {name}")
 
 
+async def drop_if_empty(tx: Tx, name: str) -> bool:
+    """As `drop`, but only a day without rows; return whether it was one."""
+    if await _has_rows(tx, name):
+        return False
+    # Nobody waits for the look above; by now there may be one.
+    await tx.execute(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
+    if await _has_rows(tx, name):
+        return False
+    await drop(tx, name)
+    return True
+
+
+async def _has_rows(tx: Tx, name: str) -> bool:
+    found: bool = await tx.fetchval(f"SELECT EXISTS (SELECT FROM {name})")
+    return found
+
+
 async def strays(tx: Tx) -> int:
     """Count the results in the default partition: any is an alarm."""
     return int(await tx.fetchval("SELECT count(*) FROM (SELECT FROM results_default LIMIT 10000) AS astray"))
 
 
-def _day_of(name: str) -> date | None:
+def start(day: date) -> datetime:
+    """Return when the day begins, UTC."""
+    return datetime.combine(day, time(), UTC)
+
+
+def _name(day: date) -> str:
+    return day.strftime(_PREFIX + _FORMAT)
+
+
+def day_of(name: str) -> date | None:
+    """Return the day of a partition; None for the default one."""
     try:
         return datetime.strptime(name, _PREFIX + _FORMAT).replace(tzinfo=UTC).date()
     except ValueError:

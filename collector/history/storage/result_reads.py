@@ -50,21 +50,18 @@ class Result:
 Between = tuple[datetime, datetime]
 
 # The key is (monitor, location, ts, n): each location's newest are the head of one range of the index.
-_RANGE = """
-    WHERE r.monitor = $1 AND r.location = l.location AND r.ts >= $2 AND r.ts <= $3
-        AND ($5::smallint IS NULL OR r.status = $5)
-"""
 _PLACES = "FROM (SELECT location, name FROM locations WHERE $4::text IS NULL OR name = $4) l"
 
 
-def _newest(source: str, within: str) -> str:
+def _newest(source: str, since: str, until: str) -> str:
     return f"""
         SELECT f.ts, f.location, f.n, f.name, f.status, f.ms, f.code, f.phases, e.text AS error, f.run
         FROM (
             SELECT r.*, l.name {source}
             CROSS JOIN LATERAL (
                 SELECT r.ts, r.location, r.n, r.status, r.ms, r.code, r.phases, r.error, r.run
-                FROM results r {_RANGE} {within}
+                FROM results_of($1, l.location, {since}, {until}) r
+                WHERE ($5::smallint IS NULL OR r.status = $5)
                     AND ($6::timestamptz IS NULL
                         OR (r.ts, r.location, r.n) < ($6, $7::smallint, $8::smallint))
                 ORDER BY r.ts DESC, r.n DESC LIMIT $9
@@ -75,10 +72,13 @@ def _newest(source: str, within: str) -> str:
     """
 
 
-_ALL = _newest(_PLACES, "")
+# Of the range, which includes its end.
+_SINCE, _UNTIL = "$2::timestamptz", "$3::timestamptz + interval '1 microsecond'"
+_ALL = _newest(_PLACES, _SINCE, _UNTIL)
 _SOME = _newest(
     f"{_PLACES} CROSS JOIN unnest($10::timestamptz[], $11::timestamptz[]) s (since, until)",
-    "AND r.ts >= s.since AND r.ts < s.until",
+    f"greatest(s.since, {_SINCE})",
+    f"least(s.until, {_UNTIL})",
 )
 
 
@@ -133,9 +133,8 @@ async def count(
         FROM (SELECT location FROM locations WHERE $4::text IS NULL OR name = $4) l
         CROSS JOIN unnest($2::timestamptz[], $3::timestamptz[]) s (since, until)
         CROSS JOIN LATERAL (
-            SELECT count(*) AS count FROM results r
-            WHERE r.monitor = $1 AND r.location = l.location AND r.ts >= s.since AND r.ts < s.until
-                AND r.ts >= $6 AND r.ts < $7 AND ($5::smallint IS NULL OR r.status = $5)
+            SELECT count(*) AS count FROM results_of($1, l.location, s.since, s.until) r
+            WHERE r.ts >= $6 AND r.ts < $7 AND ($5::smallint IS NULL OR r.status = $5)
         ) r
         """,
         monitor,
@@ -150,10 +149,13 @@ async def count(
 
 
 async def kept(tx: Tx, at: datetime) -> bool:
-    """Whether results of *at* and of the day before exist, by the names of the partitions, which are days."""
+    """Whether results of *at* and of the day before exist, packed or in the partitions of their days."""
     exists: bool = await tx.fetchval(
         """
-        SELECT bool_and(to_regclass(to_char(day AT TIME ZONE 'UTC', '"results_"YYYY_MM_DD')) IS NOT NULL)
+        SELECT bool_and(
+            EXISTS (SELECT FROM packed_days WHERE since = date_trunc('day', day, 'UTC'))
+            OR to_regclass(to_char(day AT TIME ZONE 'UTC', '"results_"YYYY_MM_DD')) IS NOT NULL
+        )
         FROM (VALUES ($1::timestamptz), ($1 - interval '1 day')) days (day)
         """,
         at,

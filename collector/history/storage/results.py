@@ -27,8 +27,14 @@ async def stored(
         """
         SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[])
             WITH ORDINALITY AS u (monitor, location, at_ms, n, place)
-        JOIN results r ON r.monitor = u.monitor AND r.location = u.location AND r.n = u.n
-            AND r.ts = 'epoch'::timestamptz + u.at_ms * interval '1 millisecond'
+        CROSS JOIN LATERAL (SELECT 'epoch'::timestamptz + u.at_ms * interval '1 millisecond' AS ts) at
+        CROSS JOIN LATERAL results_of(
+            -- A number that no column holds is one of no result.
+            CASE WHEN u.monitor BETWEEN 0 AND 2147483647 THEN u.monitor::int END,
+            CASE WHEN u.location BETWEEN 0 AND 32767 THEN u.location::smallint END,
+            at.ts, at.ts + interval '1 millisecond'
+        ) r
+        WHERE r.n = u.n
         """,
         monitor,
         location,

@@ -30,7 +30,9 @@ def _ms(spans: str) -> str:
 # as in their index.
 _HOURS = f"""
     WITH pair AS (
-        SELECT u.monitor, u.at, u.at + interval '1 hour' AS until
+        SELECT u.monitor, u.at, u.at + interval '1 hour' AS until, coalesce((
+            SELECT max(c.cover_s) * interval '1 second' FROM cadences c WHERE c.monitor = u.monitor
+        ), '0') AS cover
         FROM unnest($1::int[], $2::timestamptz[]) AS u (monitor, at)
     ), heard AS MATERIALIZED (
         SELECT p.monitor, p.at, p.until, l.location, r.ts, r.ts >= p.at AS inside, r.ms, r.run, r.status,
@@ -39,14 +41,13 @@ _HOURS = f"""
             ) AS next
         FROM pair p CROSS JOIN locations l CROSS JOIN LATERAL (
             (
-                SELECT r.ts, r.n, r.ms, r.run, r.status FROM results r
-                WHERE r.monitor = p.monitor AND r.location = l.location
-                    AND r.ts < p.at AND r.ts >= p.at - $3::interval
+                SELECT r.ts, r.n, r.ms, r.run, r.status
+                FROM results_of(p.monitor, l.location, p.at - p.cover, p.at) r
                 ORDER BY r.ts DESC, r.n DESC LIMIT 1
             )
             UNION ALL
-            SELECT r.ts, r.n, r.ms, r.run, r.status FROM results r
-            WHERE r.monitor = p.monitor AND r.location = l.location AND r.ts >= p.at AND r.ts < p.until
+            SELECT r.ts, r.n, r.ms, r.run, r.status
+            FROM results_of(p.monitor, l.location, p.at, p.until) r
         ) r
     ), cadence AS (
         SELECT p.monitor, p.at, c.since, c.cover_s * interval '1 second' AS cover,

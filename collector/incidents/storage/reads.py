@@ -162,9 +162,9 @@ async def checks(tx: Tx, team_id: int, id_: UUID, until: datetime) -> list[Check
         CROSS JOIN LATERAL (
             SELECT count(*) AS checks, count(*) FILTER (WHERE r.status = 2) AS failed,
                 (array_agg(r.error ORDER BY r.ts DESC) FILTER (WHERE r.error IS NOT NULL))[1] AS error
-            FROM results r
-            WHERE r.monitor = m.monitor AND r.location = l.location
-                AND r.ts >= i.started_at AND r.ts <= $3
+            FROM results_of(
+                m.monitor, l.location, i.started_at, $3::timestamptz + interval '1 microsecond'
+            ) r
         ) c
         LEFT JOIN errors e USING (error)
         WHERE i.team_id = $1 AND i.id = $2 AND c.checks > 0

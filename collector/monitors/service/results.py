@@ -39,24 +39,45 @@ async def newest(db: Db, monitor: Monitor, wanted: ResultFilter, limit: int, now
 
 
 async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:
-    """For a rare status in a long range, read only the hours that have results of it."""
+    """Of a long range, read only what is asked for: packed days are unpacked to be put in order.
+
+    For a rare status that is the hours that have results of it, else the last days, then those before.
+    """
     until = min(wanted.until, wanted.before.ts if wanted.before else _LAST, _LAST)
-    if wanted.status in (None, Status.UP) or until - wanted.since < _LONG:
+    if until - wanted.since < _LONG:
         return await result_reads.newest(tx, monitor, wanted, limit)
     since = _in_ms(wanted.since)
     until = until - (until - EPOCH) % _MS + _MS
+    if wanted.status in (None, Status.UP):
+        return await _newest_within(tx, monitor, wanted, limit, _growing(since, until))
     start = min(max(since, await kept_since(tx, since, now)), until)
     extent = await rollup_reads.extent(tx, monitor, start, until)
     parts = window.divide(start, until, HOUR, rolled_until=extent.until, dirty=frozenset(extent.dirty))
     hours = await rollup_reads.troubled(
         tx, monitor, parts.hours, location=wanted.location, status=wanted.status
     )
+    near = _backwards([(since, start), *parts.raw, *((at, at + HOUR) for at in hours)])
+    return await _newest_within(tx, monitor, wanted, limit, near)
+
+
+async def _newest_within(
+    tx: Tx, monitor: int, wanted: ResultFilter, limit: int, spans: Iterable[list[Between]]
+) -> list[Result]:
     results: list[Result] = []
-    for near in _backwards([(since, start), *parts.raw, *((at, at + HOUR) for at in hours)]):
+    for near in spans:
         results += await result_reads.newest_within(tx, monitor, wanted, limit - len(results), near)
         if len(results) == limit:
             break
     return results
+
+
+def _growing(since: datetime, until: datetime) -> Iterator[list[Between]]:
+    """Yield the range from its end, each part four times as long as the one after it."""
+    length = DAY
+    while since < until:
+        start = until - min(length, until - since)
+        yield [(start, until)]
+        until, length = start, 4 * length
 
 
 def _backwards(spans: Iterable[Between]) -> Iterator[list[Between]]:

@@ -152,9 +152,9 @@ async def recent(tx: Tx, since: Sequence[tuple[int, datetime]], limit: int) -> l
         FROM unnest($1::int[], $2::timestamptz[]) w (monitor, since)
         CROSS JOIN LATERAL (
             SELECT r.* FROM states s CROSS JOIN LATERAL (
-                SELECT r.ts, r.location, r.status, r.ms, r.error FROM results r
-                WHERE r.monitor = s.monitor AND r.location = s.location AND r.ts >= w.since AND r.ts >= $3
-                ORDER BY r.ts DESC LIMIT $4
+                SELECT r.ts, r.location, r.status, r.ms, r.error
+                FROM results_of(s.monitor, s.location, w.since, 'infinity') r
+                WHERE r.ts >= $3 ORDER BY r.ts DESC LIMIT $4
             ) r
             WHERE s.monitor = w.monitor ORDER BY r.ts DESC LIMIT $4
         ) r

@@ -143,10 +143,9 @@ async def places(tx: Tx, located: Sequence[StateAtLocation], since: datetime) ->
             SELECT count(*) AS looked_at,
                 coalesce(array_agg(r.ts ORDER BY r.ts, r.n) FILTER (WHERE r.status = 2), '{{}}') AS counted
             FROM (
-                SELECT r.ts, r.n, r.status FROM results r
-                WHERE s.fails > 0 AND r.monitor = s.monitor AND r.location = s.location
-                    AND r.ts >= s.failed_since
-                ORDER BY r.ts, r.n LIMIT $3
+                SELECT r.ts, r.n, r.status
+                FROM results_of(s.monitor, s.location, s.failed_since, 'infinity') r
+                WHERE s.fails > 0 ORDER BY r.ts, r.n LIMIT $3
             ) r
         ) c
         WHERE s.monitor = ANY($1)

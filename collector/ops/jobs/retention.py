@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from typing import Literal
 from uuid import uuid4
 
 import structlog
@@ -20,6 +21,8 @@ _LEASE = "retention"
 _LEASE_FOR = timedelta(minutes=10)
 _ROWS = 2_000
 _MONITORS = 200
+# Results are kept packed, all else as rows, which would fill the disk.
+_KEEP_ROWS = timedelta(days=90)
 # Not configurable: whoever sets it might be the one with something to hide.
 _KEEP_AUDIT = timedelta(days=1095)
 # The record of who was notified is kept this long, whatever rule caused it.
@@ -40,17 +43,21 @@ class Retention:
     """Deletes old rows, one step per turn; one per collector, the holder of the lease works."""
 
     def __init__(self, db: Db, *, keep: timedelta, keep_rollups: timedelta, now: UtcClock) -> None:
-        """*keep*: retention of results, events and deliveries; *keep_rollups*: of rollups and outages."""
+        """*keep*: retention of results, and up to 90 days of rows such as events and deliveries.
+
+        *keep_rollups*: retention of rollups and outages.
+        """
         self._db = db
-        self._keep = max(keep, partitions.BACK + timedelta(days=1))
-        self._keep_rollups = max(keep_rollups, self._keep)
+        self._keep_results = max(keep, partitions.BACK + timedelta(days=1))
+        self._keep = min(self._keep_results, _KEEP_ROWS)
+        self._keep_rollups = max(keep_rollups, self._keep_results)
         self._kept = {
             **dict.fromkeys(("outages", "agent_metrics"), self._keep_rollups),
             **dict.fromkeys(("listening", "maintenance"), _KEEP_TIMES),
-            "alerts": max(keep, KEEP_ALERTS),
+            "alerts": KEEP_ALERTS,
             "answers": KEEP_ANSWERS,
             "audit": _KEEP_AUDIT,
-            "ping_bodies": keep,
+            "ping_bodies": min(keep, _KEEP_ROWS),
         }
         self._now = now
         self._id = uuid4()
@@ -61,7 +68,13 @@ class Retention:
         """Run the next step; after the last one, a new round begins."""
         now = self._now()
         if not self._steps:
-            self._steps = [self._forget, self._forget_bodies, self._numbers, *map(self._rows, _OF_ROWS)]
+            self._steps = [
+                self._forget("rollups_day"),
+                self._forget("packed_results"),
+                self._forget_bodies,
+                self._numbers,
+                *map(self._rows, _OF_ROWS),
+            ]
         async with self._db.transaction() as tx:
             if await leases.take(tx, _LEASE, self._id, _LEASE_FOR) is None:
                 self._steps, self._after = [], 0
@@ -71,15 +84,22 @@ class Retention:
             self._steps, self._after = self._steps[1:], 0
         return bool(self._steps)
 
-    async def _forget(self, tx: Tx, _: datetime) -> bool:
-        """Delete the history of deleted monitors."""
-        gone, reached = await retention.gone(tx, self._after, _MONITORS)
-        others = await retention.gone_otherwise(tx, _MONITORS) if self._after == 0 else []
-        if gone or others:
-            await deleted.forget(tx, [*gone, *others])
-            log.info("history of deleted monitors removed", monitors=len({*gone, *others}))
-        self._after = reached or 0
-        return reached is not None
+    def _forget(self, table: Literal["rollups_day", "packed_results"]) -> Step:
+        """A step that deletes the history of deleted monitors, a few in each turn; *table* knows them."""
+
+        async def forget(tx: Tx, _: datetime) -> bool:
+            gone, reached = await retention.gone(tx, self._after, _MONITORS, table)
+            if len(gone) > deleted.AT_ONCE:
+                gone = gone[: deleted.AT_ONCE]
+                reached = gone[-1]
+            others = await retention.gone_otherwise(tx, deleted.AT_ONCE) if self._after == 0 else []
+            if gone or others:
+                await deleted.forget(tx, [*gone, *others])
+                log.info("history of deleted monitors removed", monitors=len({*gone, *others}))
+            self._after = reached or 0
+            return reached is not None
+
+        return forget
 
     async def _forget_bodies(self, tx: Tx, _: datetime) -> bool:
         """Delete ping bodies of deleted monitors."""
@@ -112,7 +132,7 @@ class Retention:
 
     async def _before(self, tx: Tx, what: str, now: datetime) -> datetime:
         """The time before which rows of *what* are deleted."""
-        raw = now - self._keep
+        raw = now - self._keep_results
         if what == "errors":
             # Results reference them as long as their partition exists.
             return min(raw, await partitions.first(tx) or raw) - _NAMED

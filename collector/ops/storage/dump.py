@@ -19,7 +19,8 @@ TAKEN: Final = (
     "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes", "incidents",
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
-    "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "ping_bodies",
+    "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "packed_days", "packed_results",
+    "ping_bodies",
     "postmortems",
     "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
     "refused_results",
@@ -42,7 +43,7 @@ LEFT_OUT: Final = {
     "idempotency_keys": "answers of a day, to requests that are over",
 }
 # Tables of single results, with their time columns.
-RAW: Final = {"results": "ts", "ping_bodies": "ts"}
+RAW: Final = {"results": "ts", "ping_bodies": "ts", "packed_results": "since", "packed_days": "since"}
 
 _SCHEMA: Final = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
 # Rows read the same on every server; no statement is limited in time.

@@ -9,7 +9,7 @@ from collector.platform.storage.db import Tx
 
 
 async def gone(
-    tx: Tx, after: int, limit: int, table: Literal["rollups_day", "ping_bodies"] = "rollups_day"
+    tx: Tx, after: int, limit: int, table: Literal["rollups_day", "packed_results", "ping_bodies"]
 ) -> tuple[list[int], int | None]:
     """The deleted ones among the next monitors in *table*; None: no more follow.
 

@@ -11,11 +11,12 @@ import pytest
 
 from collector.ops.storage import backup, backup_file, dump, restore
 from collector.platform.seal import Keyring
-from collector.platform.storage.db import Connection
+from collector.platform.storage.db import Connection, Db
 from collector.platform.storage.migrate import known, migrate
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.tokens import new_key
+from tests.history import packed
 from tests.ops.every_table import DAY, SECRET, content, fill
 
 # What goes ahead by design.
@@ -95,6 +96,36 @@ async def test_days_of_results_are_days_again(full_url: str, empty_database_url:
 
     [(place, _)] = (await contents(empty_database_url))["results"]
     assert place == f"results_{DAY:%Y_%m_%d}"
+
+
+async def test_packed_days_come_back_as_they_were(
+    db: Db, database_url: str, empty_database_url: str, tmp_path: Path
+) -> None:
+    rows = [*packed.every_minute(901), *packed.every_minute(902)[:7]]
+    async with db.transaction() as tx:
+        await packed.insert(tx, rows)
+    await packed.pack_all(db)
+    await write(database_url, tmp_path / "file")
+    await load(empty_database_url, tmp_path / "file")
+
+    restored = await Db.open(empty_database_url, size=1)
+    try:
+        assert await packed.read(restored, [(901, 1), (902, 1)]) == rows
+    finally:
+        await restored.close()
+
+
+async def test_a_backup_of_recent_results_has_no_old_packed_days(
+    db: Db, database_url: str, empty_database_url: str, tmp_path: Path
+) -> None:
+    async with db.transaction() as tx:
+        await packed.insert(tx, packed.every_minute(901))
+    await packed.pack_all(db)
+    await write(database_url, tmp_path / "file", recent_only=True)
+    await load(empty_database_url, tmp_path / "file")
+
+    for table in ("packed_results", "packed_days"):
+        assert await ask(empty_database_url, f"SELECT count(*) FROM {table}") == 0
 
 
 async def test_numbers_that_went_out_since_are_not_given_again(

@@ -92,6 +92,15 @@ async def test_the_cadence_that_held_when_results_begin_stays(db: Db) -> None:
     assert [row["since"] for row in rows] == [days_ago(40), days_ago(20), days_ago(1)]
 
 
+async def test_rows_that_are_not_packed_go_after_ninety_days_however_long_results_stay(db: Db) -> None:
+    for at in (days_ago(91), days_ago(89)):
+        await run(db, "INSERT INTO result_gaps VALUES ($1, 1, 1, 1, 1, 'full', $2)", uuid7(), at)
+    work = Retention(db, keep=400 * DAY, keep_rollups=NUMBERS, now=lambda: NOW)
+    while await work.turn():
+        pass
+    assert [row["at"] for row in await fetch(db, "SELECT at FROM result_gaps")] == [days_ago(89)]
+
+
 async def test_refused_results_and_gaps_go_in_pieces(db: Db) -> None:
     probe = uuid7()
     for at, first, last in ((days_ago(31), 1, 4_500), (days_ago(29), 4_501, 4_503)):

@@ -24,6 +24,7 @@ WHOLE = {
     "signals",
     "leases",
     "rollups_done",
+    "packed_days",
     "listening",
     "status_page_addresses",
 }
