@@ -23,11 +23,13 @@ from collector.platform.access import Permission
 from collector.probes.api import probes
 from collector.probes.api import tokens as probe_tokens
 from collector.status_pages.api import (
+    access,
     components,
     password,
     public,
     public_subscribers,
     root_files,
+    single_sign_on,
     status_pages,
     subscribers,
 )
@@ -44,6 +46,8 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/status/{slug}.json", public.data, OPEN),
     ("GET", "/status/{slug}", public.show, OPEN),
     ("POST", "/status/{slug}", password.enter, OPEN),
+    ("GET", "/status/{slug}/sign-in", single_sign_on.begin, OPEN),
+    ("GET", "/status/{slug}/sign-in/back", single_sign_on.back, OPEN),
     ("GET", "/status/{slug}/history", public.history, OPEN),
     ("GET", "/status/{slug}/incidents/{incidentId}", public.incident, OPEN),
     ("GET", "/status/{slug}/api/v2/summary.json", public.summary, OPEN),
@@ -133,6 +137,8 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("PUT", "/v1/status-pages/{id}", status_pages.update, WRITE),
     ("DELETE", "/v1/status-pages/{id}", status_pages.delete, WRITE),
     ("POST", "/v1/status-pages/{id}/verify-domain", status_pages.verify_domain, WRITE),
+    ("GET", "/v1/status-pages/{id}/access", access.get, READ),
+    ("PUT", "/v1/status-pages/{id}/access", access.update, WRITE),
     ("GET", "/v1/status-pages/{id}/components", components.list_, READ),
     ("POST", "/v1/status-pages/{id}/components", components.add, WRITE),
     ("PUT", "/v1/status-pages/{id}/components", components.arrange, WRITE),

@@ -40,7 +40,14 @@ from collector.metrics.service.series import MetricsReceiver, NoMetricsReceiver
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import live
 from collector.monitors.service.pulse import CheckFeed
-from collector.status_pages.api import domains, password, public, public_subscribers, status_pages
+from collector.status_pages.api import (
+    domains,
+    password,
+    public,
+    public_subscribers,
+    single_sign_on,
+    status_pages,
+)
 from collector.status_pages.service.domains import Prover
 from shared.errors import CannotStart
 
@@ -92,6 +99,7 @@ def make(context: Context, features: Features) -> web.Application:
     app.cleanup_ctx.append(ratelimit.running)
     app.cleanup_ctx.append(partial(sign_in_state.running, features.openid))
     app.cleanup_ctx.append(password.counting)
+    app.cleanup_ctx.append(single_sign_on.running)
     app.on_cleanup.append(_let_go)
     app.on_response_prepare.append(response_headers.mark)
     routes.register(app)

@@ -5,7 +5,7 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -55,6 +55,21 @@ class HttpAnswer:
     body: bytes = b""
 
 
+def guarded(*, allow_private: bool) -> Callable[[AddrInfoType], socket.socket]:
+    """Return a factory of sockets to addresses that may be reached, for connections that teams choose.
+
+    The address of the connection itself is checked, regardless of how it was resolved.
+    """
+
+    def make(info: AddrInfoType) -> socket.socket:
+        family, kind, protocol, _, address = info
+        if refusal(str(address[0]), allow_private=allow_private):
+            raise OSError(_REFUSED, _WORDS[_REFUSED])
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    return make
+
+
 class Transport:
     """Connects to addresses that teams choose, one request per connection. Needs a running loop.
 
@@ -75,7 +90,7 @@ class Transport:
                 limit=0,
                 limit_per_host=_PER_HOST,
                 force_close=True,
-                socket_factory=self._socket,
+                socket_factory=guarded(allow_private=allow_private),
                 resolver=self._names,
                 ssl=trust.of_the_system(),
             ),
@@ -120,13 +135,6 @@ class Transport:
         ) as response:
             wait_s = _retry_after(response.headers.get("Retry-After"), utc_now())
             return HttpAnswer(response.status, wait_s, await _drain(response.content))
-
-    def _socket(self, info: AddrInfoType) -> socket.socket:
-        """Check the address of the connection itself, regardless of how it was resolved."""
-        family, kind, protocol, _, address = info
-        if refusal(str(address[0]), allow_private=self.allow_private):
-            raise OSError(_REFUSED, _WORDS[_REFUSED])
-        return socket.socket(family=family, type=kind, proto=protocol)
 
 
 def _target(url: str, headers: Mapping[str, str]) -> URL:

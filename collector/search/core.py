@@ -33,10 +33,10 @@ class SearchSection:
 
 def words(text: str) -> list[str]:
     """Split a search into the words that a result has to contain, in any order."""
-    return text.lower().split()[:_MOST_WORDS]
+    return text.split()[:_MOST_WORDS]
 
 
 def contains(wanted: Sequence[str], text: str) -> bool:
-    """Whether each of the words begins a word of *text*."""
+    """Whether each of the words begins a word of *text*, in whatever case."""
     present = text.lower().split()
-    return all(any(each.startswith(word) for each in present) for word in wanted)
+    return all(any(each.startswith(word.lower()) for each in present) for word in wanted)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from collector.monitors.storage.board import SEARCHED, STATE
+from collector.monitors.storage.board import STATE
 from collector.monitors.storage.lists import containing
 from collector.platform.storage.db import Tx
 
@@ -43,7 +43,7 @@ class NamedThing:
 
 
 async def monitors(tx: Tx, team_id: int, words: Sequence[str], limit: int) -> list[FoundMonitor]:
-    """Return monitors with all *words* in name, target, group or tags.
+    """Return monitors with all *words* in name, URL, host, domain, group or tags.
 
     A name that equals the search comes first, then names that begin with it or contain all words.
     """
@@ -52,12 +52,11 @@ async def monitors(tx: Tx, team_id: int, words: Sequence[str], limit: int) -> li
         SELECT m.id, m.name, m.config, m.group_name, {STATE} AS state
         FROM (
             SELECT m.id, CASE
-                WHEN lower(m.name) = $3 THEN 0 WHEN starts_with(lower(m.name), $3) THEN 1
+                WHEN lower(m.name) = lower($3) THEN 0 WHEN starts_with(lower(m.name), lower($3)) THEN 1
                 WHEN m.name ILIKE ALL ($2) THEN 2 ELSE 3 END AS rank
             FROM monitors m
             WHERE m.team_id = $1
-                AND concat_ws(E'\\n', {SEARCHED}, m.group_name, translate(m.tags::text, '" ', ''))
-                    ILIKE ALL ($2)
+                AND m.searched LIKE ALL (ARRAY(SELECT lower(word) FROM unnest($2::text[]) word))
             ORDER BY rank, lower(m.name), m.id LIMIT $4
         ) found JOIN monitors m ON m.team_id = $1 AND m.id = found.id
         ORDER BY found.rank, lower(m.name), m.id

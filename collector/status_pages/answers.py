@@ -144,6 +144,26 @@ class PageAnswer(PageFields):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AccessAnswer:
+    """How visitors enter a private page besides its password."""
+
+    networks: Annotated[list[str], Example(["192.0.2.0/24"])]
+    """Address ranges from which it is open to everybody."""
+    issuer: Annotated[str, Example("https://id.example.com")] | None
+    """Issuer of the OpenID Connect provider; null without one."""
+    client_id: Annotated[str, Example("status-page")] | None
+    """Id of this page at the provider."""
+    client_secret_set: Annotated[bool, Example(True)]
+    """Whether the secret of this page at the provider is set."""
+    email_domains: Annotated[list[str], Example(["example.com"])]
+    """Domains of the email addresses that may enter."""
+    redirect_uris: Annotated[list[str], Example(["https://tocsin.example.com/status/example/sign-in/back"])]
+    """Redirect URIs to register at the provider."""
+    warnings: Warnings = None
+    """Ignored parts of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentUpdate:
     """An update of an incident."""
 

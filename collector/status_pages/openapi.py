@@ -14,6 +14,7 @@ from collector.http.openapi.parts import (
     whole,
 )
 from collector.status_pages import answers
+from collector.status_pages.core.access import AccessSettings
 from collector.status_pages.core.fields import (
     Branding,
     ComponentOrder,
@@ -60,6 +61,7 @@ _COMPONENT = answer(answers.StatusPageComponent, "StatusPageComponent")
 _ORDERED = answer(answers.OrderedComponents, "OrderedStatusPageComponents")
 _INCIDENT = answer(answers.PageIncidentAnswer, "StatusPageIncident")
 _SUBSCRIBER = answer(answers.SubscriberAnswer, "StatusPageSubscriber", _NAMES)
+_ACCESS = answer(answers.AccessAnswer, "StatusPageAccess")
 _SUBSCRIBERS = Named("StatusPageSubscriberList", _all_subscribers)
 _PAGES, _PARTS = "/v1/status-pages", "/v1/status-pages/{pageId}"
 _TAKEN = {409: "Another status page has this slug or domain, or the domain is the service's own"}
@@ -93,6 +95,16 @@ _OF_PAGES: dict[str, Operation] = {
         needs_body=False,
         tagged=True,
         more=_TAKEN,
+    ),
+    f"GET {_PAGES}/{{id}}/access": Operation(
+        summary="Read how visitors enter a private status page besides its password", answer=_ACCESS
+    ),
+    f"PUT {_PAGES}/{{id}}/access": Operation(
+        summary="Update how visitors enter a private status page besides its password",
+        answer=_ACCESS,
+        body=request(AccessSettings, "UpdateStatusPageAccessRequest", partial=True, names=_NAMES),
+        example={"networks": ["192.0.2.0/24"]},
+        needs_body=False,
     ),
     f"DELETE {_PAGES}/{{id}}": Operation(
         summary="Delete a status page with its components, incidents and subscribers", status=204, tagged=True

@@ -203,6 +203,7 @@ BODIES: dict[Route, dict[str, Any]] = {
     ("PUT", "/v1/maintenance-windows/{id}"): {"name": "other"},
     ("POST", "/v1/status-pages"): {"name": "Example"},
     ("PUT", "/v1/status-pages/{id}"): {"branding": {"primaryColor": "#1a7f5a"}},
+    ("PUT", "/v1/status-pages/{id}/access"): {"networks": ["192.0.2.0/24"]},
     ("POST", "/v1/status-pages/{id}/components"): {"name": "API", "status": "operational"},
     ("PUT", "/v1/status-pages/{id}/components"): {"components": []},
     ("PUT", "/v1/status-pages/{pageId}/components/{componentId}"): {"status": "major_outage"},

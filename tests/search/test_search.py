@@ -30,6 +30,7 @@ def hits(page: Page) -> list[str]:
         pytest.param("env:live", id="tag"),
         pytest.param("checkout", id="group"),
         pytest.param("base ord", id="words in any order"),
+        pytest.param("ORDERS data", id="capitals"),
     ],
 )
 async def test_a_monitor_is_found_by(console: Console, asked: str) -> None:

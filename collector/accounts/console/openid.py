@@ -1,17 +1,13 @@
 """Sign-in by the operator's OpenID Connect provider: the redirect there and the callback."""
 
-import base64
-import binascii
-from dataclasses import asdict
 from typing import Final
 from urllib.parse import quote
 
-import orjson
 from aiohttp import hdrs, web
 
 from collector.accounts.console.door import welcome
 from collector.accounts.console.sign_in_state import SIGN_IN
-from collector.accounts.core.openid import PATIENCE, Attempt
+from collector.accounts.core.openid import PATIENCE, Attempt, packed, unpacked
 from collector.accounts.service import openid, sign_in
 from collector.accounts.service.openid import Provider
 from collector.accounts.storage.users import User
@@ -35,7 +31,7 @@ async def go(request: web.Request) -> web.StreamResponse:
     answer = web.Response(status=303, headers={hdrs.LOCATION: url})
     answer.set_cookie(
         _name(request),
-        base64.urlsafe_b64encode(orjson.dumps(asdict(attempt))).decode(),
+        packed(attempt),
         path="/",
         max_age=int(PATIENCE.total_seconds()),
         httponly=True,
@@ -47,7 +43,7 @@ async def go(request: web.Request) -> web.StreamResponse:
 
 async def back(request: web.Request) -> web.StreamResponse:
     """Handle the return from the provider, which may have sent any user."""
-    context, attempt = context_of(request), _attempt(request)
+    context, attempt = context_of(request), unpacked(request.cookies.get(_name(request), ""))
     await request.app[SIGN_IN].door.knock(browser(request).address)
     email = await _provider(request).end(attempt, request.query, context.now())
     if attempt is None:
@@ -92,12 +88,3 @@ async def _which(request: web.Request, attempt: Attempt, users: list[User]) -> w
 
 def _name(request: web.Request) -> str:
     return f"__Host-{_COOKIE}" if is_secure(request) else _COOKIE
-
-
-def _attempt(request: web.Request) -> Attempt | None:
-    try:
-        kept = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_name(request), "")))
-        attempt = Attempt(**kept)
-    except (ValueError, TypeError, binascii.Error):
-        return None
-    return attempt if all(isinstance(part, str) for part in asdict(attempt).values()) else None

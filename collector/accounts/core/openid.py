@@ -1,10 +1,12 @@
 """OpenID Connect rules: the authorization request, and the validation of the provider's answer."""
 
 import base64
+import binascii
 import hashlib
 import hmac
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -30,6 +32,20 @@ class Attempt:
     verifier: str
     after: str
     user: str = ""
+
+
+def packed(attempt: Attempt) -> str:
+    """Return the value of the cookie in which a browser keeps its attempt."""
+    return base64.urlsafe_b64encode(json.dumps(asdict(attempt)).encode()).decode()
+
+
+def unpacked(text: str) -> Attempt | None:
+    """Return the attempt of a cookie; None if it holds none."""
+    try:
+        attempt = Attempt(**json.loads(base64.urlsafe_b64decode(text)))
+    except (ValueError, TypeError, binascii.Error):
+        return None
+    return attempt if all(isinstance(part, str) for part in asdict(attempt).values()) else None
 
 
 def address(endpoint: str, client_id: str, redirect: str, attempt: Attempt) -> str:

@@ -21,6 +21,7 @@ from collector.platform import audit
 from collector.platform.access import Actor
 from collector.platform.hosts import HostResolver
 from collector.platform.storage.db import Db
+from collector.platform.transport import guarded
 from shared import ids, trust
 from shared.errors import Forbidden, Unavailable
 from shared.held import demand_none
@@ -45,14 +46,23 @@ class Client:
 
 
 class Provider:
-    """One provider; its metadata and keys are cached for an hour. Needs a running loop."""
+    """One provider; its metadata and keys are cached for an hour. Needs a running loop.
 
-    def __init__(self, client: Client, redirect: str, *, nameservers: Sequence[str] = ()) -> None:
+    *allow_private*: whether it may be at a private address.
+    """
+
+    def __init__(
+        self, client: Client, redirect: str, *, nameservers: Sequence[str] = (), allow_private: bool = True
+    ) -> None:
         self.client = client
         self._redirect = redirect
         self._names = HostResolver(nameservers)
         self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(resolver=self._names, ssl=trust.of_the_system()),
+            connector=aiohttp.TCPConnector(
+                resolver=self._names,
+                ssl=trust.of_the_system(),
+                socket_factory=guarded(allow_private=allow_private),
+            ),
             timeout=_TIMEOUT,
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,

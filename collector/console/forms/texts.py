@@ -77,6 +77,18 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "MonitorSettings.locations": ValueText(
         label="Locations", help="Without a selection: every location that has a probe.", control="checks"
     ),
+    "AccessSettings.networks": ValueText(
+        label="Networks",
+        help="One address range per line, as 192.0.2.0/24: from there the page is open to everybody.",
+    ),
+    "AccessSettings.issuer": ValueText(
+        label="Issuer", help="URL of the OpenID Connect provider, exactly as it spells it."
+    ),
+    "AccessSettings.clientId": ValueText(label="Client id"),
+    "AccessSettings.clientSecret": ValueText(label="Client secret"),
+    "AccessSettings.emailDomains": ValueText(
+        label="Email domains", help="One per line, as example.com: who has such an address may enter."
+    ),
     "runbookUrl": ValueText(label="Runbook", help="A link included in every alert."),
     "expectedStatus": ValueText(
         label="Expected status", help="Such as 200, 200-299, or 200,301. Empty: any 2xx."

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from collector.monitors.storage.board import STATE
+from collector.monitors.storage.board import EVERY, STATE, STATE_OF_FEW, possible
 from collector.platform.storage.db import Tx
 from shared.kinds import RECEIVING
 from shared.results import Status
 
 # Events are looked for among so many of the newest.
 _NEWEST = 5_000
+# The slowest monitors are looked for among those of so many of the longest latest responses.
+_CANDIDATES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +127,13 @@ async def group_counts(tx: Tx, team_id: int) -> list[GroupCount]:
 
 async def tiles(tx: Tx, team_id: int, states: Collection[str], limit: int) -> list[Tile]:
     """Monitors in one of *states*, by group and name."""
+    condition = possible(states)
+    state = STATE if condition == EVERY else STATE_OF_FEW
     rows = await tx.fetch(
         f"""
         SELECT id, name, "group", state FROM (
-            SELECT m.id, m.name, coalesce(m.group_name, '') AS "group", {STATE} AS state
-            FROM monitors m WHERE m.team_id = $1
+            SELECT m.id, m.name, coalesce(m.group_name, '') AS "group", {state} AS state
+            FROM monitors m WHERE m.team_id = $1 AND {condition}
         ) one WHERE state = ANY ($2) ORDER BY "group", lower(name), id LIMIT $3
         """,
         team_id,
@@ -163,11 +167,11 @@ async def troubled(tx: Tx, team_id: int, states: Collection[str], limit: int) ->
             ) AS error
         FROM (
             SELECT m.monitor, m.id, m.name, coalesce(m.group_name, '') AS "group", m.degraded_since,
-                m.flapping_since, m.unmeasured_since, {STATE} AS state, coalesce((
+                m.flapping_since, m.unmeasured_since, {STATE_OF_FEW} AS state, coalesce((
                     SELECT max(o.started_at) FROM outages o
                     WHERE o.monitor = m.monitor AND o.location = 0 AND o.ended_at IS NULL
                 ), m.changed_at) AS down_since
-            FROM monitors m WHERE m.team_id = $1
+            FROM monitors m WHERE m.team_id = $1 AND {possible(states)}
         ) one
         WHERE state = ANY ($2)
         ORDER BY array_position($2::text[], state), since DESC NULLS LAST, lower(name) LIMIT $3
@@ -198,16 +202,30 @@ async def most_down(
 
 
 async def slowest(tx: Tx, team_id: int, limit: int) -> list[ResponseTime]:
-    """Monitors that are up with the longest response times, the longest first; those of jobs are none."""
+    """Monitors that are up with the longest response times, the longest first; those of jobs are none.
+
+    They are looked for among those with the longest latest response at any location, as means of all
+    monitors would take twice as long.
+    """
     rows = await tx.fetch(
         """
-        SELECT m.id, m.name, avg(s.last_ms)::float AS ms
-        FROM monitors m JOIN states s ON s.monitor = m.monitor
-        WHERE m.team_id = $1 AND m.paused_at IS NULL AND NOT m.down AND s.last_status = $2 AND s.last_ms > 0
-            AND m.type <> ALL ($4)
-        GROUP BY m.id, m.name ORDER BY ms DESC, m.name LIMIT $3
+        SELECT m.id, m.name, mean.ms
+        FROM (
+            SELECT DISTINCT monitor FROM (
+                SELECT s.monitor FROM monitors m JOIN states s ON s.monitor = m.monitor
+                WHERE m.team_id = $1 AND m.paused_at IS NULL AND NOT m.down AND m.type <> ALL ($4)
+                    AND s.last_status = $2 AND s.last_ms > 0
+                ORDER BY s.last_ms DESC LIMIT $5
+            ) longest
+        ) candidates
+        JOIN monitors m ON m.monitor = candidates.monitor
+        CROSS JOIN LATERAL (
+            SELECT avg(s.last_ms)::float AS ms FROM states s
+            WHERE s.monitor = m.monitor AND s.last_status = $2 AND s.last_ms > 0
+        ) mean
+        ORDER BY mean.ms DESC, m.name LIMIT $3
         """,
-        team_id, Status.UP, limit, list(RECEIVING),
+        team_id, Status.UP, limit, list(RECEIVING), _CANDIDATES,
     )  # fmt: skip
     return [ResponseTime(**row) for row in rows]
 

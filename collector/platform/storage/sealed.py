@@ -31,6 +31,7 @@ COLUMNS = (
     Column("channels", "secrets", "team_id", "id::text"),
     Column("status_subscribers", "sealed_hook", "team_id", "id::text"),
     Column("status_subscribers", "sealed_link_key", "team_id", "id::text"),
+    Column("status_page_access", "sealed_secret", "team_id", "page_id::text"),
     Column("authorities", "sealed_key", "0", "encode(fingerprint, 'hex')"),
     Column("idempotency_keys", "answer", "team_id", "encode(key, 'hex')"),
     Column("two_factor", "sealed_secret", "team_id", "user_id::text"),

@@ -7,7 +7,7 @@ from aiohttp import hdrs, web
 
 from collector.http.auth import Handler, is_secure
 from collector.http.context import context_of
-from collector.status_pages.api import password, public, public_subscribers, root_files
+from collector.status_pages.api import password, public, public_subscribers, root_files, single_sign_on
 from collector.status_pages.api.public import PUBLIC, VISITED, VisitedPage
 from collector.status_pages.core.domains import is_own
 from collector.status_pages.core.fields import is_domain
@@ -21,6 +21,8 @@ _INCIDENT: Final = "/incidents/"
 _PATHS: Final[dict[tuple[str, str], Handler]] = {
     ("GET", "/"): public.show,
     ("POST", "/"): password.enter,
+    ("GET", "/sign-in"): single_sign_on.begin,
+    ("GET", "/sign-in/back"): single_sign_on.back,
     ("GET", "/subscribe"): public_subscribers.ask,
     ("POST", "/subscribe"): public_subscribers.begin,
     ("GET", "/history"): public.history,

@@ -4,17 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
-from http.cookies import SimpleCookie
 from typing import Final
 
 from aiohttp import hdrs, web
 
 from collector.accounts.service import password_hashes
-from collector.http.auth import address, is_secure
-from collector.http.context import CONTEXT, context_of
+from collector.http.auth import address
+from collector.http.context import CONTEXT
 from collector.http.request_data import form as sent_form
-from collector.status_pages.api.public import COOKIE, form, missing, visited_page
-from collector.status_pages.core.gate import OPEN_FOR, ticket
+from collector.status_pages.api.public import entered, form, missing, visited_page
 from collector.status_pages.service.password_tries import PageTries
 from shared.errors import Limited
 from shared.loop import forever
@@ -38,8 +36,7 @@ async def counting(app: web.Application) -> AsyncIterator[None]:
 
 async def enter(request: web.Request) -> web.Response:
     """POST: check the password."""
-    visited, context = await visited_page(request), context_of(request)
-    now = context.now()
+    visited = await visited_page(request)
     if visited is None:
         return missing(request)
     page = visited.site.view.page
@@ -54,23 +51,7 @@ async def enter(request: web.Request) -> web.Response:
         return again
     if page.password is None or not await _is(sent, page.password, page.team_id):
         return form(request, visited, 403, "wrong")
-    answer = web.Response(status=303, headers={hdrs.LOCATION: visited.place.home})
-    open_ = ticket(page.id, page.password, now)
-    # The data files are next to a page's home, not below it.
-    for path in (visited.place.home, visited.place.json):
-        answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, secure=is_secure(request)))
-    return answer
-
-
-def _cookie(open_: str, path: str, *, secure: bool) -> str:
-    cookie: SimpleCookie = SimpleCookie({COOKIE: open_})
-    kept = cookie[COOKIE]
-    kept["path"] = path
-    kept["max-age"] = str(int(OPEN_FOR.total_seconds()))
-    kept["httponly"] = True
-    kept["samesite"] = "Lax"
-    kept["secure"] = secure
-    return kept.OutputString()
+    return entered(request, visited, page.password)
 
 
 async def _is(sent: str, kept: str, team_id: int) -> bool:

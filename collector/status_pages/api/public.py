@@ -5,18 +5,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from http.cookies import SimpleCookie
 from typing import Final
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
-from collector.http.auth import is_secure
+from collector.http.auth import address, is_secure
 from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.http.request_data import Query
 from collector.status_pages.api.cache import CachedBody, CachedPage, Sites, text_of
 from collector.status_pages.core.fields import branding_of
-from collector.status_pages.core.gate import admits
+from collector.status_pages.core.gate import OPEN_FOR, admits, ticket
 from collector.status_pages.core.pictures import picture as read_picture
 from collector.status_pages.core.status_page import is_slug
 from collector.status_pages.service.view import PageView
@@ -75,7 +76,7 @@ VISITED: web.RequestKey[VisitedPage] = web.RequestKey("status_page", VisitedPage
 
 
 async def show(request: web.Request) -> web.Response:
-    """GET: the page, or its password form."""
+    """GET: the page, or the form to enter it."""
     return await _for_people(request, "page", status.page)
 
 
@@ -206,18 +207,42 @@ async def visited_page(request: web.Request) -> VisitedPage | None:
 
 
 def may_enter(request: web.Request, site: CachedPage) -> bool:
-    """Whether the visitor may see the page: a private one requires the cookie set after its password."""
-    page = site.view.page
-    if page.visibility != "private":
+    """Whether the visitor may see the page.
+
+    A private one requires an address of its networks, or the cookie set after its password or a sign-in.
+    """
+    page, access = site.view.page, site.view.access
+    if page.visibility != "private" or access.opens_for(address(request)):
         return True
-    shown = request.cookies.get(COOKIE)
-    if shown is None or page.password is None:
-        return False
-    return admits(shown, page.id, page.password, context_of(request).now())
+    shown, now = request.cookies.get(COOKIE), context_of(request).now()
+    return shown is not None and any(
+        admits(shown, page.id, key, now) for key in (page.password, access.key) if key
+    )
+
+
+def entered(request: web.Request, visited: VisitedPage, key: str) -> web.Response:
+    """Return the redirect to the page with a cookie that opens it; *key* signs the cookie."""
+    answer = web.Response(status=303, headers={hdrs.LOCATION: visited.place.home})
+    open_ = ticket(visited.site.view.page.id, key, context_of(request).now())
+    # The data files are next to a page's home, not below it.
+    for path in (visited.place.home, visited.place.json):
+        answer.headers.add(hdrs.SET_COOKIE, _cookie(open_, path, secure=is_secure(request)))
+    return answer
+
+
+def _cookie(open_: str, path: str, *, secure: bool) -> str:
+    cookie: SimpleCookie = SimpleCookie({COOKIE: open_})
+    kept = cookie[COOKIE]
+    kept["path"] = path
+    kept["max-age"] = str(int(OPEN_FOR.total_seconds()))
+    kept["httponly"] = True
+    kept["samesite"] = "Lax"
+    kept["secure"] = secure
+    return kept.OutputString()
 
 
 def form(request: web.Request, visited: VisitedPage, code: int, fault: str = "") -> web.Response:
-    """The password form; *fault*: key of the error text."""
+    """The form by which visitors enter; *fault*: key of the error text."""
     words = words_for(request)
     error = getattr(words, fault) if fault else ""
     text = _text(

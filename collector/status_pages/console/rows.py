@@ -4,6 +4,7 @@ from typing import Final
 
 from collector.http.auth import Handler
 from collector.status_pages.console import (
+    access,
     components,
     incidents,
     preview,
@@ -45,6 +46,8 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("POST", _INCIDENT, incidents.update, "PUT", _INCIDENT),
     ("POST", f"{_INCIDENT}/resolve", incidents.resolve, "PUT", _INCIDENT),
     ("POST", f"{_INCIDENT}/delete", incidents.delete, "DELETE", _INCIDENT),
+    ("GET", f"{_ONE}/access", access.edit, "GET", f"{_ONE}/access"),
+    ("POST", f"{_ONE}/access", access.update, "PUT", f"{_ONE}/access"),
     ("GET", f"{_ONE}/subscribers", subscribers.list_, "GET", f"{_ONE}/subscribers"),
     ("POST", f"{_ONE}/subscribers", subscribers.add, "POST", f"{_ONE}/subscribers"),
     ("POST", f"{_SUBSCRIBER}/delete", subscribers.delete, "DELETE", _SUBSCRIBER),

@@ -13,11 +13,13 @@ from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import ignored, read
 from collector.status_pages.answers import (
+    AccessAnswer,
     PageAnswer,
     PageIncidentAnswer,
     StatusPageComponent,
     SubscriberAnswer,
 )
+from collector.status_pages.core.access import AccessSettings
 from collector.status_pages.core.fields import (
     ComponentSettings,
     PageIncidentSettings,
@@ -38,6 +40,7 @@ _READ_ONLY: Final = frozenset[str]().union(
     read_only(StatusPageComponent, ComponentSettings),
     read_only(PageIncidentAnswer, PageIncidentSettings),
     read_only(SubscriberAnswer, SubscriberSettings),
+    read_only(AccessAnswer, AccessSettings),
 )
 
 

@@ -12,14 +12,15 @@ from collector.history.service import statistics
 from collector.history.service.statistics import DailyUptime
 from collector.history.storage import monitor_stats
 from collector.platform.storage.db import Db, Tx
+from collector.status_pages.core.access import PageAccess
 from collector.status_pages.core.bars import DAYS
 from collector.status_pages.core.status_page import MAINTENANCE, Displayed, Status, of_page
 from collector.status_pages.service import components as status_pages_components
 from collector.status_pages.service import incidents as status_pages_incidents
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import PageIncidentDetails
+from collector.status_pages.storage import access, speed, status_pages
 from collector.status_pages.storage import incidents as table
-from collector.status_pages.storage import speed, status_pages
 from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.speed import Hour
 from collector.status_pages.storage.status_pages import StatusPage
@@ -39,7 +40,7 @@ class PageView:
     """*daily*: the last days of the monitors that the page shows, by their ids.
 
     *hours*: their response times in the last 24 hours, without the current hour.
-    *incidents*: the newest, and older ones that are still open, of *total*.
+    *incidents*: the newest, and older ones that are still open, of *total*. *access*: of a private page.
     """
 
     page: StatusPage
@@ -50,6 +51,7 @@ class PageView:
     incidents: Sequence[PageIncidentDetails]
     total: int
     at: datetime
+    access: PageAccess
 
     @property
     def last(self) -> int:
@@ -129,6 +131,8 @@ async def load(
         page = await status_pages.at(tx, kind, address)
         if page is None:
             return None
+        private = page.visibility == "private"
+        entrance = await access.get(tx, page.team_id, page.id) if private else PageAccess()
         components = await status_pages_components.seen(tx, page.team_id, page.id, now)
         if before is not None and before.page.id == page.id and _is_still_measured(before, components, now):
             daily, hours, measured_at = before.daily, before.hours, before.measured_at
@@ -145,7 +149,7 @@ async def load(
             total = await table.count(tx, page.team_id, page.id, PageIncidentFilter())
     known = {incident.row.id for incident in newest}
     incidents = [*newest, *(old for old in open_ if old.row.id not in known)]
-    return PageView(page, components, daily, hours, measured_at, incidents, total, now)
+    return PageView(page, components, daily, hours, measured_at, incidents, total, now, entrance)
 
 
 async def past(db: Db, page: StatusPage, number: int) -> list[PageIncidentDetails]:

@@ -105,8 +105,10 @@ def widget(view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
 
 
 def login(view: PageView, place: PageAddresses, words: LanguageTexts, fault: str = "") -> str:
-    """The password form of a private page."""
-    return render("login.html.j2", view, place, words, fault=fault)
+    """The form by which visitors enter a private page: by password, by its sign-in provider, or both."""
+    sign_in = f"{place.base}/sign-in" if view.access.key else ""
+    by_password = view.page.password is not None or not sign_in
+    return render("login.html.j2", view, place, words, fault=fault, sign_in=sign_in, by_password=by_password)
 
 
 def missing(words: LanguageTexts) -> str:

@@ -156,6 +156,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/status-pages/{id}/incidents": of_pages("/incidents"),
     "/status-pages/{id}/incidents/new": of_pages("/incidents/new"),
     "/status-pages/{pageId}/incidents/{incidentId}": of_parts("incidents"),
+    "/status-pages/{id}/access": of_pages("/access"),
     "/status-pages/{id}/subscribers": of_pages("/subscribers"),
     "/settings/account": fixed("/settings/account"),
     "/settings/account/two-factor": fixed("/settings/account/two-factor"),
@@ -189,6 +190,8 @@ OPEN: Final[dict[str, Case]] = {
     "/metrics": fixed("/metrics"),
     "/status/{slug}.json": public(".json"),
     "/status/{slug}": public(""),
+    "/status/{slug}/sign-in": public("/sign-in"),
+    "/status/{slug}/sign-in/back": public("/sign-in/back"),
     "/status/{slug}/history": public("/history", "?page=2"),
     "/status/{slug}/incidents/{incidentId}": Case(
         lambda here: [f"/status/public/incidents/{id_}" for id_ in here.parts["incidents"]]

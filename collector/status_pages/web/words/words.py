@@ -116,6 +116,8 @@ class LanguageTexts:
     enter: str
     wrong: str
     too_often: str
+    sign_in: str
+    not_admitted: str
     missing: str
     language: str
     zone: str
