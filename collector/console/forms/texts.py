@@ -77,6 +77,9 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "MonitorSettings.locations": ValueText(
         label="Locations", help="Without a selection: every location that has a probe.", control="checks"
     ),
+    "forNewMonitors": ValueText(
+        label="Proposed for new monitors", help="New monitors notify this channel unless you choose others."
+    ),
     "runbookUrl": ValueText(label="Runbook", help="A link included in every alert."),
     "expectedStatus": ValueText(
         label="Expected status", help="Such as 200, 200-299, or 200,301. Empty: any 2xx."
