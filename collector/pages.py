@@ -45,8 +45,8 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc", openid.go, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc/callback", openid.back, ANYBODY),
-    ConsolePage("POST", "/sign-out", door.leave, READ),
-    ConsolePage("POST", "/sign-out-everywhere", door.leave_everywhere, READ),
+    ConsolePage("POST", "/sign-out", door.leave, READ, before_second_factor=True),
+    ConsolePage("POST", "/sign-out-everywhere", door.leave_everywhere, READ, before_second_factor=True),
     ConsolePage("GET", "/confirm/{secret}", links.asked, ANYBODY),
     ConsolePage("POST", "/confirm/{secret}", links.confirm, ANYBODY),
     ConsolePage("GET", "/invitations/{secret}", links.invited, ANYBODY),
@@ -206,9 +206,11 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/settings/account/password", account.set_password, READ),
     ConsolePage("POST", "/settings/account/display", account.set_display, READ),
     ConsolePage("POST", "/settings/account/sessions/{id}/end", account.end, READ),
-    ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ),
-    ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ),
-    ConsolePage("POST", "/settings/account/two-factor/confirm", two_factor.confirm, READ),
+    ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ, before_second_factor=True),
+    ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ, before_second_factor=True),
+    ConsolePage(
+        "POST", "/settings/account/two-factor/confirm", two_factor.confirm, READ, before_second_factor=True
+    ),
     ConsolePage("POST", "/settings/account/two-factor/codes", two_factor.renew_codes, READ),
     ConsolePage("POST", "/settings/account/two-factor/off", two_factor.turn_off, READ),
     ConsolePage("GET", "/settings/tokens", tokens.list_, like("GET", "/v1/tokens")),
@@ -235,7 +237,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ),
     ConsolePage("POST", "/settings/users/{id}/delete", users.delete, like("DELETE", "/v1/users/{id}")),
     ConsolePage("GET", "/settings/team", team.show, like("GET", "/v1/team")),
-    ConsolePage("POST", "/settings/team", team.rename, like("PUT", "/v1/team")),
+    ConsolePage("POST", "/settings/team", team.save, like("PUT", "/v1/team")),
     ConsolePage("GET", "/settings/probes", settings_probes.list_, like("GET", "/v1/probes")),
     ConsolePage(
         "GET", "/settings/probes/tokens/new", settings_probes.new_token, like("POST", "/v1/probe-tokens")

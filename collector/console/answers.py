@@ -20,6 +20,7 @@ from collector.http.request_data import form
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
+SECOND_FACTOR: Final = "/settings/account/two-factor"
 THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
 _MOST_FIELDS: Final = 20_000
@@ -74,6 +75,13 @@ def sign_in_first(request: web.Request, public_url: str) -> web.Response:
     return _to_sign_in(request, _referring(request, public_url), notice)
 
 
+def second_factor_first(request: web.Request) -> web.Response:
+    """Redirect to the set-up of the second factor, which the team requires."""
+    if request.headers.get(PART) is not None:
+        return web.Response(status=401)
+    return back(request, SECOND_FACTOR, "Your team requires two-factor authentication.", tone="warn")
+
+
 def _to_sign_in(request: web.Request, here: str, notice: str = "") -> web.Response:
     path = "/sign-in" if here == "/" else f"/sign-in?next={quote(here, safe='')}"
     return back(request, path, notice, tone="warn")
@@ -104,7 +112,8 @@ def value(posted_: read.Posted, name: str) -> str:
 def frame(request: web.Request, flashes: tuple[Flash, ...] = ()) -> Frame:
     """Return the frame around every page."""
     site, visitor = request.app[SITE], request.get(VISITOR)
-    held = visitor.permission if visitor else None
+    # Without the required second factor every link would lead back to its set-up.
+    held = visitor.permission if visitor and not visitor.lacks_second_factor else None
     display = visitor.display if visitor else Display()
     theme = request.cookies.get(THEME, display.theme or "")
     return Frame(

@@ -77,6 +77,11 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "MonitorSettings.locations": ValueText(
         label="Locations", help="Without a selection: every location that has a probe.", control="checks"
     ),
+    "twoFactorRequired": ValueText(
+        label="Require two-factor authentication",
+        help="Members without it set it up at their next request, and see nothing else before. "
+        "Sign-in by your provider and API tokens stay as they are.",
+    ),
     "forNewMonitors": ValueText(
         label="Proposed for new monitors", help="New monitors notify this channel unless you choose others."
     ),
