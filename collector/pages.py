@@ -15,7 +15,7 @@ from collector.maintenance import console as maintenance
 from collector.monitors.console import checks, forms, live, monitor, monitors, reports, saved_filters
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
-from collector.overview.console import overview, wall
+from collector.overview.console import overview, state, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
@@ -58,6 +58,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/forgot", links.forgot, ANYBODY),
     ConsolePage("POST", "/forgot", links.ask, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
+    ConsolePage("GET", "/state", state.show, like("GET", "/v1/incidents")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/search", search.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall", wall.own, like("GET", "/v1/monitors")),

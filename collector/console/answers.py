@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 import secrets
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -23,6 +24,8 @@ _SAID: Final = "tocsin_said"
 SECOND_FACTOR: Final = "/settings/account/two-factor"
 THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
+# What a button "Undo" may do: a forged cookie must not make it delete anything.
+_UNDO: Final = re.compile(r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|pause|resume|unsilence)")
 _MOST_FIELDS: Final = 20_000
 
 
@@ -48,11 +51,13 @@ def page(
     return answer
 
 
-def back(request: web.Request, path: str, text: str = "", *, tone: Tone = "good") -> web.Response:
-    """Redirect by 303 to *path*, which shows *text* once."""
+def back(
+    request: web.Request, path: str, text: str = "", *, tone: Tone = "good", undo: str = ""
+) -> web.Response:
+    """Redirect by 303 to *path*, which shows *text* once, with a button that posts to *undo*."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
     if text:
-        message = orjson.dumps([tone, text[:_LONGEST]])
+        message = orjson.dumps([tone, text[:_LONGEST], undo])
         answer.set_cookie(
             _SAID,
             base64.urlsafe_b64encode(message).decode(),
@@ -136,8 +141,10 @@ def _form_token(request: web.Request) -> str:
 def _said(request: web.Request) -> tuple[Flash, ...]:
     """Return the message of the previous answer."""
     try:
-        tone, text = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
+        tone, text, undo = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
     except (ValueError, TypeError, binascii.Error):
         return ()
-    known = isinstance(tone, str) and tone in TONES and isinstance(text, str)
-    return (Flash(TONES[tone], text[:_LONGEST]),) if known else ()
+    if not isinstance(tone, str) or tone not in TONES or not isinstance(text, str):
+        return ()
+    undoes = isinstance(undo, str) and _UNDO.fullmatch(undo) is not None
+    return (Flash(TONES[tone], text[:_LONGEST], undo if undoes else ""),)

@@ -16,7 +16,14 @@ from tests.http.client import Api
 PUBLIC_URL: Final = "http://tocsin.example.com"
 PHONE, DESKTOP = (390, 844), (1280, 860)
 # Pages without an id in their path are looked at as they are; these are none to look at.
-NO_PAGES: Final = ("/events", "/monitors/live", "/sign-in/oidc", "/manifest.webmanifest", "/worker.js")
+NO_PAGES: Final = (
+    "/events",
+    "/monitors/live",
+    "/sign-in/oidc",
+    "/state",
+    "/manifest.webmanifest",
+    "/worker.js",
+)
 PATHS: Final = [
     page.path
     for page in PAGES
