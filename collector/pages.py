@@ -16,7 +16,7 @@ from collector.manual import console as manual
 from collector.monitors.console import checks, forms, live, monitor, monitors, reports, saved_filters
 from collector.monitors.console.notified import NOTIFIED
 from collector.notifications import console as channels
-from collector.overview.console import overview, wall
+from collector.overview.console import overview, state, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
 from collector.routes import ROUTES
@@ -46,8 +46,8 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc", openid.go, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc/callback", openid.back, ANYBODY),
-    ConsolePage("POST", "/sign-out", door.leave, READ),
-    ConsolePage("POST", "/sign-out-everywhere", door.leave_everywhere, READ),
+    ConsolePage("POST", "/sign-out", door.leave, READ, before_second_factor=True),
+    ConsolePage("POST", "/sign-out-everywhere", door.leave_everywhere, READ, before_second_factor=True),
     ConsolePage("GET", "/confirm/{secret}", links.asked, ANYBODY),
     ConsolePage("POST", "/confirm/{secret}", links.confirm, ANYBODY),
     ConsolePage("GET", "/invitations/{secret}", links.invited, ANYBODY),
@@ -65,6 +65,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/docs/{page}", manual.show, ANYBODY),
     ConsolePage("GET", "/docs/{folder}/{page}", manual.show, ANYBODY),
     ConsolePage("GET", "/events", common.stream, like("GET", "/v1/events")),
+    ConsolePage("GET", "/state", state.show, like("GET", "/v1/incidents")),
     ConsolePage("GET", "/", overview.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/search", search.show, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/wall", wall.own, like("GET", "/v1/monitors")),
@@ -213,9 +214,11 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/settings/account/password", account.set_password, READ),
     ConsolePage("POST", "/settings/account/display", account.set_display, READ),
     ConsolePage("POST", "/settings/account/sessions/{id}/end", account.end, READ),
-    ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ),
-    ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ),
-    ConsolePage("POST", "/settings/account/two-factor/confirm", two_factor.confirm, READ),
+    ConsolePage("GET", "/settings/account/two-factor", two_factor.show, READ, before_second_factor=True),
+    ConsolePage("POST", "/settings/account/two-factor", two_factor.begin, READ, before_second_factor=True),
+    ConsolePage(
+        "POST", "/settings/account/two-factor/confirm", two_factor.confirm, READ, before_second_factor=True
+    ),
     ConsolePage("POST", "/settings/account/two-factor/codes", two_factor.renew_codes, READ),
     ConsolePage("POST", "/settings/account/two-factor/off", two_factor.turn_off, READ),
     ConsolePage("GET", "/settings/tokens", tokens.list_, like("GET", "/v1/tokens")),
@@ -242,7 +245,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ),
     ConsolePage("POST", "/settings/users/{id}/delete", users.delete, like("DELETE", "/v1/users/{id}")),
     ConsolePage("GET", "/settings/team", team.show, like("GET", "/v1/team")),
-    ConsolePage("POST", "/settings/team", team.rename, like("PUT", "/v1/team")),
+    ConsolePage("POST", "/settings/team", team.save, like("PUT", "/v1/team")),
     ConsolePage("GET", "/settings/probes", settings_probes.list_, like("GET", "/v1/probes")),
     ConsolePage(
         "GET", "/settings/probes/tokens/new", settings_probes.new_token, like("POST", "/v1/probe-tokens")

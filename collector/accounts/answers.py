@@ -71,6 +71,8 @@ class TeamAnswer:
     """Plan of the team, which sets its limits."""
     limits: TeamLimits
     """Limits of the plan."""
+    two_factor_required: Annotated[bool, Example(False)]
+    """Whether the console asks every member to set up two-factor authentication."""
     created_at: datetime
     """When it was created."""
     warnings: Warnings = None

@@ -35,7 +35,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "GET /v1/team": Operation(summary="Read the team", answer=_TEAM),
     "PUT /v1/team": Operation(
-        summary="Rename the team",
+        summary="Change the team's name or its demand for two-factor authentication",
         answer=_TEAM,
         body=request(team.TeamFields, "UpdateTeamRequest"),
         example={"name": "Shop"},

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 import secrets
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -20,8 +21,11 @@ from collector.http.request_data import form
 
 PART: Final = "X-Part"
 _SAID: Final = "tocsin_said"
+SECOND_FACTOR: Final = "/settings/account/two-factor"
 THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
+# What a button "Undo" may do: a forged cookie must not make it delete anything.
+_UNDO: Final = re.compile(r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|pause|resume|unsilence)")
 _MOST_FIELDS: Final = 20_000
 
 
@@ -47,11 +51,13 @@ def page(
     return answer
 
 
-def back(request: web.Request, path: str, text: str = "", *, tone: Tone = "good") -> web.Response:
-    """Redirect by 303 to *path*, which shows *text* once."""
+def back(
+    request: web.Request, path: str, text: str = "", *, tone: Tone = "good", undo: str = ""
+) -> web.Response:
+    """Redirect by 303 to *path*, which shows *text* once, with a button that posts to *undo*."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
     if text:
-        message = orjson.dumps([tone, text[:_LONGEST]])
+        message = orjson.dumps([tone, text[:_LONGEST], undo])
         answer.set_cookie(
             _SAID,
             base64.urlsafe_b64encode(message).decode(),
@@ -72,6 +78,13 @@ def sign_in_first(request: web.Request, public_url: str) -> web.Response:
         return _to_sign_in(request, request.path_qs)
     notice = "Your session has ended, and nothing was saved. Please sign in again."
     return _to_sign_in(request, _referring(request, public_url), notice)
+
+
+def second_factor_first(request: web.Request) -> web.Response:
+    """Redirect to the set-up of the second factor, which the team requires."""
+    if request.headers.get(PART) is not None:
+        return web.Response(status=401)
+    return back(request, SECOND_FACTOR, "Your team requires two-factor authentication.", tone="warn")
 
 
 def _to_sign_in(request: web.Request, here: str, notice: str = "") -> web.Response:
@@ -104,7 +117,8 @@ def value(posted_: read.Posted, name: str) -> str:
 def frame(request: web.Request, flashes: tuple[Flash, ...] = ()) -> Frame:
     """Return the frame around every page."""
     site, visitor = request.app[SITE], request.get(VISITOR)
-    held = visitor.permission if visitor else None
+    # Without the required second factor every link would lead back to its set-up.
+    held = visitor.permission if visitor and not visitor.lacks_second_factor else None
     display = visitor.display if visitor else Display()
     theme = request.cookies.get(THEME, display.theme or "")
     return Frame(
@@ -127,8 +141,10 @@ def _form_token(request: web.Request) -> str:
 def _said(request: web.Request) -> tuple[Flash, ...]:
     """Return the message of the previous answer."""
     try:
-        tone, text = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
+        tone, text, undo = orjson.loads(base64.urlsafe_b64decode(request.cookies.get(_SAID, "")))
     except (ValueError, TypeError, binascii.Error):
         return ()
-    known = isinstance(tone, str) and tone in TONES and isinstance(text, str)
-    return (Flash(TONES[tone], text[:_LONGEST]),) if known else ()
+    if not isinstance(tone, str) or tone not in TONES or not isinstance(text, str):
+        return ()
+    undoes = isinstance(undo, str) and _UNDO.fullmatch(undo) is not None
+    return (Flash(TONES[tone], text[:_LONGEST], undo if undoes else ""),)

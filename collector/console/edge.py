@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 from aiohttp import hdrs, web
 
-from collector.console import session
+from collector.console import answers, session
 from collector.console.answers import page, posted, sign_in_first, value
 from collector.console.site import SITE, ConsolePage, ConsoleSite
 from collector.console.state import VISITOR, VISITORS, cookie, signed_out
@@ -85,6 +85,8 @@ async def _guarded(route: ConsolePage, request: web.Request) -> web.StreamRespon
         _demand_own_origin(request)
     if route.needs is not None and visitor is None:
         return _to_the_door(request)
+    if visitor is not None and visitor.lacks_second_factor and not _open_before(route):
+        return answers.second_factor_first(request)
     if route.needs is not None and visitor is not None and not permits(visitor.permission, route.needs):
         raise Forbidden(
             f"Your role lets you do what is {visitor.permission.value}; this needs {route.needs.value}."
@@ -96,6 +98,11 @@ async def _guarded(route: ConsolePage, request: web.Request) -> web.StreamRespon
     if visitor is not None:
         changes.announce(request, visitor.team_id)
     return answer
+
+
+def _open_before(route: ConsolePage) -> bool:
+    """Whether the page is open to a visitor who has yet to set up the second factor."""
+    return route.needs is None or route.before_second_factor
 
 
 async def _visitor(request: web.Request) -> Visitor | None:

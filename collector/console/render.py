@@ -60,10 +60,11 @@ class NavigationLink:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """A message that is shown once, at the top of the next page."""
+    """A message that is shown once, at the top of the next page; *undo*: the path that takes it back."""
 
     tone: Tone
     text: str
+    undo: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,16 @@ _ID: Final = re.compile(r"(?<=/)([a-z]+_[0-9a-z]{26}|\{\w+\})(?=/|$)")
 
 @dataclass(frozen=True, slots=True)
 class ConsolePage:
-    """*needs*: the permission that a visitor needs; None: none, not even a session."""
+    """*needs*: the permission that a visitor needs; None: none, not even a session.
+
+    *before_second_factor*: a visitor without the second factor that the team requires may use it, too.
+    """
 
     method: str
     path: str
     view: Handler
     needs: Permission | None
+    before_second_factor: bool = False
 
 
 class ConsoleSite:

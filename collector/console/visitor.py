@@ -12,7 +12,10 @@ from shared import ids
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """The signed-in user, as of this request; *token_id*: the API token that the session was opened with."""
+    """The signed-in user, as of this request; *token_id*: the API token that the session was opened with.
+
+    *lacks_second_factor*: the team requires a second factor, which this session does not have.
+    """
 
     team_id: int
     session_id: UUID
@@ -26,6 +29,7 @@ class Visitor:
     permission: Permission
     ends_at: datetime
     display: Display
+    lacks_second_factor: bool = False
 
     @property
     def shown_id(self) -> str:

@@ -21,6 +21,8 @@ class ChannelDetails:
     """Name of the channel."""
     enabled: bool
     """Whether anything is sent through it."""
+    for_new_monitors: Annotated[bool, Example(False)]
+    """Whether the console proposes it for new monitors."""
     flagged: bool
     """Whether it has failed for so long that its team was notified."""
     failing_since: datetime | None

@@ -27,6 +27,7 @@ from collector.notifications.storage.reads import Delivery, DeliveryAttempt
 from collector.platform.delivery import DeliveryStatus
 from collector.platform.masks import masked
 from collector.platform.validation.model_fields import members
+from collector.platform.validation.validation import to_json
 from shared import ids
 from shared.errors import Conflict, Invalid, PreconditionFailed
 
@@ -128,8 +129,7 @@ async def create(request: web.Request) -> web.StreamResponse:
 async def edit(request: web.Request) -> web.StreamResponse:
     known = await _known(request)
     row = known.row
-    shown = {"name": row.name, "enabled": row.enabled}
-    return await _drawn(request, row.type, shown, _masked(known), {}, known)
+    return await _drawn(request, row.type, to_json(channels.settings_of(row)), _masked(known), {}, known)
 
 
 async def update(request: web.Request) -> web.StreamResponse:

@@ -21,6 +21,7 @@ NO_PAGES: Final = (
     "/monitors/live",
     "/docs/llms",
     "/sign-in/oidc",
+    "/state",
     "/manifest.webmanifest",
     "/worker.js",
 )

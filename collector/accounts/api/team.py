@@ -1,4 +1,4 @@
-"""The team: its admins read and rename it."""
+"""The team: its admins read and change it."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ async def get(request: web.Request) -> web.Response:
 
 
 async def update(request: web.Request) -> web.Response:
-    changed, warnings = await team.rename(context_of(request).db, actor(request), await body(request))
+    changed, warnings = await team.update(context_of(request).db, actor(request), await body(request))
     return ok(_shown(request, changed, warnings))
 
 
@@ -28,6 +28,7 @@ def _shown(request: web.Request, team: Team, warnings: Sequence[str] = ()) -> Te
         id=ids.show("team", team.id),
         name=team.name,
         plan=team.plan,
+        two_factor_required=team.two_factor_required,
         limits=TeamLimits(
             monitors=plan.monitors,
             channels=plan.channels,

@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 from collector.accounts.console.door import welcome
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.core.openid import PATIENCE, Attempt, packed, unpacked
-from collector.accounts.service import openid, sign_in
+from collector.accounts.service import console_sessions, openid, sign_in
 from collector.accounts.service.openid import Provider
 from collector.accounts.storage.users import User
 from collector.console import session
@@ -55,7 +55,9 @@ async def back(request: web.Request) -> web.StreamResponse:
     if user is None:
         return await _which(request, attempt, users)
     await openid.join(context.db, user)
-    cookie = await sign_in.enter(context.db, user, browser(request), context.now(), by="provider")
+    cookie = await sign_in.enter(
+        context.db, user, browser(request), context.now(), by=console_sessions.BY_PROVIDER
+    )
     answer = welcome(request, session.safe_next(attempt.after), cookie)
     answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
     return answer

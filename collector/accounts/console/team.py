@@ -1,4 +1,4 @@
-"""Settings: the team's name and plan, its audit log, and facts about this deployment."""
+"""Settings: the team's name, plan and second factor, its audit log, facts about the deployment."""
 
 import platform
 from typing import Final
@@ -24,13 +24,13 @@ async def show(request: web.Request) -> web.StreamResponse:
     return await _form(request, {}, {})
 
 
-async def rename(request: web.Request) -> web.StreamResponse:
+async def save(request: web.Request) -> web.StreamResponse:
     body = read.body(team.TeamFields, await posted(request))
     try:
-        await team.rename(context_of(request).db, who(request), body)
+        await team.update(context_of(request).db, who(request), body)
     except Invalid as fault:
         return await _form(request, body, fault.details)
-    return back(request, _TEAM, "Team renamed.")
+    return back(request, _TEAM, "Saved.")
 
 
 async def log(request: web.Request) -> web.StreamResponse:
@@ -82,6 +82,6 @@ async def _form(
     request: web.Request, values: dict[str, object], faults: dict[str, str]
 ) -> web.StreamResponse:
     found = await team.get(context_of(request).db, visitor(request).team_id)
-    form = forms.build(team.TeamFields, {"name": found.name, **values}, faults)
+    form = forms.build(team.TeamFields, {**team.settings_of(found), **values}, faults)
     plan = context_of(request).plans[found.plan]
     return page(request, "team.html.j2", status=400 if faults else 200, form=form, team=found, plan=plan)

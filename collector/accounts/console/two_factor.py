@@ -1,6 +1,7 @@
 """Settings: the user's second factor and its recovery codes."""
 
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -45,7 +46,8 @@ async def begin(request: web.Request) -> web.StreamResponse:
 
 async def confirm(request: web.Request) -> web.StreamResponse:
     """Turn it on by the first code, and show the recovery codes once."""
-    return await _with_code(request, two_factor.confirm)
+    session_id = visitor(request).session_id
+    return await _with_code(request, partial(two_factor.confirm, session_id=session_id))
 
 
 async def renew_codes(request: web.Request) -> web.StreamResponse:

@@ -25,6 +25,8 @@ from shared.ids import uuid7
 WHAT: Final = "Session"
 _COOKIE: Final = re.compile(r"[\w-]{43}", re.ASCII)
 _AGENT: Final = 300
+# How a session began that the sign-in provider vouched for.
+BY_PROVIDER: Final = "provider"
 
 
 class SessionFinder:
@@ -81,6 +83,7 @@ async def open_(
         now + session.LIFE,
         browser.address,
         browser.agent[:_AGENT],
+        by_provider=by == BY_PROVIDER,
     )
     who = Actor(
         team_id,
@@ -137,4 +140,5 @@ def _visitor(row: ConsoleSession) -> Visitor:
         permission=session.permission(row.role, row.token_permission),
         ends_at=row.ends_at,
         display=stored(row.display),
+        lacks_second_factor=row.lacks_second_factor,
     )

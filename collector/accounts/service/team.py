@@ -1,4 +1,4 @@
-"""Teams: an admin reads and renames the own team; the operator creates further ones."""
+"""Teams: an admin reads and changes the own team; the operator creates further ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from collector.platform.fields import Email
 from collector.platform.storage import teams
 from collector.platform.storage.db import Db, Tx
 from collector.platform.storage.teams import Team
-from collector.platform.validation.validation import check, ignored
+from collector.platform.validation.validation import check, ignored, to_json
 from shared import ids
 from shared.errors import Conflict, NotFound, demand_found
 from shared.ids import uuid7
@@ -29,6 +29,8 @@ class TeamFields:
 
     name: Name
     """Name of the team, 1 to 100 characters."""
+    two_factor_required: bool = False
+    """Whether the console asks every member to set up two-factor authentication; API tokens stay."""
 
 
 # A GET shows them, and no user can set them.
@@ -56,22 +58,28 @@ async def get(db: Db, team_id: int) -> Team:
         return demand_found(await teams.get(tx, team_id), "Team")
 
 
-async def rename(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
-    """Rename the team; return it with warnings. Raises Invalid."""
+async def update(db: Db, who: Actor, body: Mapping[str, Any]) -> tuple[Team, list[str]]:
+    """Change the team; return it with warnings. Raises Invalid."""
     sent = {name: value for name, value in body.items() if name not in _READ_ONLY}
     async with db.transaction() as tx:
         team = demand_found(await teams.hold(tx, who.team_id), "Team")
-        settings, unknown = check(TeamFields, {"name": team.name, **sent})
-        if settings.name != team.name:
-            await table.rename(tx, who.team_id, settings.name)
-            team = replace(team, name=settings.name)
+        before = settings_of(team)
+        settings, unknown = check(TeamFields, {**before, **sent})
+        team = replace(team, name=settings.name, two_factor_required=settings.two_factor_required)
+        if changed := audit.differing(before, settings_of(team)):
+            await table.save(tx, team)
             await audit.record(
-                tx, who, "update", "team", ids.show("team", team.id), name=settings.name, fields=["name"]
+                tx, who, "update", "team", ids.show("team", team.id), name=team.name, fields=changed
             )
     warnings = ignored(unknown)
     if body.get("plan", team.plan) != team.plan:
         warnings.append("plan was ignored: only the operator changes it")
     return team, warnings
+
+
+def settings_of(team: Team) -> dict[str, Any]:
+    """Return the fields that an admin may set, as the API shows them."""
+    return to_json(TeamFields(name=team.name, two_factor_required=team.two_factor_required))
 
 
 async def create(

@@ -12,14 +12,15 @@ import orjson
 
 from collector.accounts.core import totp
 from collector.accounts.service.users import WHAT
+from collector.accounts.storage import console_sessions, users
 from collector.accounts.storage import two_factor as table
-from collector.accounts.storage import users
 from collector.accounts.storage.two_factor import SecondFactor
 from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import Actor
 from collector.platform.seal import Keyring, SealScope, Unsealable
 from collector.platform.secret_hash import secret_hash
+from collector.platform.storage import teams
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound, demand_found
@@ -103,10 +104,11 @@ async def pending(db: Db, keyring: Keyring, user: User) -> PendingSecret | None:
 
 
 async def confirm(
-    db: Db, keyring: Keyring, who: Actor, user_id: UUID, typed: str, now: datetime
+    db: Db, keyring: Keyring, who: Actor, user_id: UUID, typed: str, now: datetime, *, session_id: UUID
 ) -> list[str]:
     """Turn the second factor on by a first code; return the recovery codes, which are stored nowhere.
 
+    Every session of the user but *session_id* ends: it began with the password alone.
     Raises Invalid for a wrong code, Conflict if nothing waits for one.
     """
     async with db.transaction() as tx:
@@ -116,6 +118,7 @@ async def confirm(
         if not await _accept_code(tx, keyring, who.team_id, user_id, factor, typed, now):
             raise Invalid({"code": _WRONG})
         await table.confirm(tx, who.team_id, user_id, now)
+        await console_sessions.end_all(tx, who.team_id, user_id, session_id)
         codes = await _new_codes(tx, who.team_id, user_id)
         await _record(tx, who, "enable-two-factor", user_id, who.name)
     return codes
@@ -138,6 +141,9 @@ async def turn_off(
     """Turn the user's own second factor off; no recovery code is left. Raises Invalid, Conflict."""
     async with db.transaction() as tx:
         await _demand_proof(tx, keyring, who.team_id, user_id, typed, now)
+        team = await teams.get(tx, who.team_id)
+        if team is not None and team.two_factor_required:
+            raise Conflict("Your team requires two-factor authentication")
         await table.delete(tx, who.team_id, user_id)
         await _record(tx, who, "disable-two-factor", user_id, who.name)
     return []

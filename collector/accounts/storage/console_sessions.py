@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.platform.access import Permission
+from collector.platform.storage import second_factor
 from collector.platform.storage.db import Tx
 
 
@@ -14,7 +15,7 @@ from collector.platform.storage.db import Tx
 class ConsoleSession:
     """A session with its user, and the present state of the token that opened it.
 
-    *token_id* without *token_permission*: the token is deleted.
+    *token_id* without *token_permission*: the token is deleted. *lacks_second_factor*: its team requires one.
     """
 
     team_id: int
@@ -34,6 +35,7 @@ class ConsoleSession:
     token_permission: Permission | None
     expires_at: datetime | None
     revoked_at: datetime | None
+    lacks_second_factor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,11 @@ async def with_hashes(tx: Tx, hashes: Sequence[bytes]) -> dict[bytes, ConsoleSes
     return {row["hash"]: _session(dict(row)) for row in rows}
 
 
-_WITH_HASHES = """
+_WITH_HASHES = f"""
     SELECT s.team_id, s.id, s.user_id, s.token_id, s.hash, s.created_at, s.seen_at, s.ends_at,
         u.name, u.email, u.role, u.display, m.name AS team_name, m.plan,
-        t.permission AS token_permission, t.expires_at, t.revoked_at
+        t.permission AS token_permission, t.expires_at, t.revoked_at,
+        {second_factor.LACKING} AS lacks_second_factor
     FROM console_sessions s
     JOIN users u ON u.team_id = s.team_id AND u.id = s.user_id
     JOIN teams m ON m.team_id = s.team_id
@@ -77,14 +80,16 @@ async def insert(
     ends_at: datetime,
     address: str,
     agent: str,
+    *,
+    by_provider: bool,
 ) -> None:
     await tx.execute(
         """
         INSERT INTO console_sessions
-            (team_id, id, user_id, token_id, hash, created_at, seen_at, ends_at, address, agent)
-        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
+            (team_id, id, user_id, token_id, hash, created_at, seen_at, ends_at, address, agent, by_provider)
+        VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10)
         """,
-        team_id, id_, user_id, token_id, hash_, now, ends_at, address, agent,
+        team_id, id_, user_id, token_id, hash_, now, ends_at, address, agent, by_provider,
     )  # fmt: skip
 
 

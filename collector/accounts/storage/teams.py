@@ -23,8 +23,12 @@ class TeamMember:
     plan: PlanName
 
 
-async def rename(tx: Tx, team_id: int, name: str) -> None:
-    await tx.execute("UPDATE teams SET name = $2 WHERE team_id = $1", team_id, name)
+async def save(tx: Tx, team: Team) -> None:
+    """Write the columns that the team's admins may change."""
+    await tx.execute(
+        "UPDATE teams SET name = $2, two_factor_required = $3 WHERE team_id = $1",
+        team.team_id, team.name, team.two_factor_required,
+    )  # fmt: skip
 
 
 async def all_(tx: Tx) -> list[Team]:

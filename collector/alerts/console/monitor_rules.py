@@ -16,6 +16,7 @@ from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.monitors.console.notified import NotifiedChannels
 from collector.notifications.service.channels import ChannelWithConfig
+from collector.notifications.storage.channels import ChannelRow
 from shared import ids
 
 _LONGEST_NAME: Final = 255
@@ -30,18 +31,15 @@ class MonitorRules:
     async def read(self, request: web.Request, monitor_id: UUID | None) -> NotifiedChannels:
         """Return the channels of a monitor; of a new one those that are proposed.
 
-        With no rule in the team, which would leave everybody unaware, every channel is proposed.
+        Those are the team's channels for new monitors. With neither such a channel nor any rule, which
+        would leave everybody unaware, every channel is proposed.
         """
         channels = await sections.every_channel(request)
         known = await _rules(request)
         own = [] if monitor_id is None else _own(known, monitor_id)
         chosen = {ids.show("chan", id_) for row in own for id_ in row.channels}
-        if monitor_id is None and not known:
-            chosen = {
-                ids.show("chan", channel.row.id)
-                for channel in channels
-                if channel.row.enabled and channel.row.type != _ON_THEIR_OWN
-            }
+        if monitor_id is None:
+            chosen = _proposed([channel.row for channel in channels], rules_exist=bool(known))
         others = [row for row in known if row.every and row.enabled]
         return NotifiedChannels(
             sections.channel_options(channels), frozenset(chosen), _sentences(others, channels)
@@ -62,6 +60,15 @@ class MonitorRules:
             await _leave(request, row, monitor_id)
         if wanted:
             await _join(request, [row for row in known if _is_plain(row)], monitor_id, wanted)
+
+
+def _proposed(rows: Iterable[ChannelRow], *, rules_exist: bool) -> set[str]:
+    """Return the ids of the channels that are proposed for a new monitor."""
+    enabled = [row for row in rows if row.enabled]
+    proposed = [row for row in enabled if row.for_new_monitors]
+    if not proposed and not rules_exist:
+        proposed = [row for row in enabled if row.type != _ON_THEIR_OWN]
+    return {ids.show("chan", row.id) for row in proposed}
 
 
 async def _rules(request: web.Request) -> list[RuleRow]:

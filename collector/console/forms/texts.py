@@ -89,6 +89,14 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "AccessSettings.emailDomains": ValueText(
         label="Email domains", help="One per line, as example.com: who has such an address may enter."
     ),
+    "twoFactorRequired": ValueText(
+        label="Require two-factor authentication",
+        help="Members without it set it up at their next request, and see nothing else before. "
+        "Sign-in by your provider and API tokens stay as they are.",
+    ),
+    "forNewMonitors": ValueText(
+        label="Proposed for new monitors", help="New monitors notify this channel unless you choose others."
+    ),
     "runbookUrl": ValueText(label="Runbook", help="A link included in every alert."),
     "expectedStatus": ValueText(
         label="Expected status", help="Such as 200, 200-299, or 200,301. Empty: any 2xx."

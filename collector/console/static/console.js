@@ -282,6 +282,17 @@ function enhance(root) {
   for (const select of all("select[data-submit]", root)) select.addEventListener("change", () => select.form.requestSubmit());
 }
 
+// What can be undone floats above the page, and leaves after a while, though not under the pointer or the focus.
+
+const TOAST_MS = 10000;
+
+function toast(element) {
+  element.classList.add("toast");
+  const leave = () => setTimeout(() => { if (element.matches(":hover, :focus-within")) leave(); else element.remove(); }, TOAST_MS);
+  leave();
+}
+
+all("[data-toast]").forEach(toast);
 enhance(document);
 showTimes();
 setInterval(() => { if (!document.hidden) showTimes(); }, 20000);

@@ -29,6 +29,7 @@ from collector.platform.masks import masked
 from collector.platform.seal import SealScope
 from collector.platform.seal import whole as opened
 from collector.platform.storage.db import Tx
+from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import ignored, to_json
 
 _READ_ONLY: Final = read_only(ChannelDetails, ChannelSettings)
@@ -72,7 +73,7 @@ def hidden(whole: Body) -> dict[str, Any]:
 
 
 def spared(whole: Body) -> dict[str, Any]:
-    own = spare(ChannelSettings, {name: whole[name] for name in ("name", "enabled")})
+    own = spare(ChannelSettings, {name: whole[name] for name in members(ChannelSettings)})
     config = spare(CHANNELS[whole["type"]], whole["config"])
     return {"name": own.pop("name"), "type": whole["type"], **own, **({"config": config} if config else {})}
 
@@ -82,8 +83,7 @@ def _body(context: ApplyContext, row: ChannelRow) -> dict[str, Any]:
     config = opened(context.means.keyring, row.config, row.secrets, place)
     return {
         "type": row.type,
-        "name": row.name,
-        "enabled": row.enabled,
+        **to_json(channels.settings_of(row)),
         "config": to_json(load(row.type, config)),
     }
 

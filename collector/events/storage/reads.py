@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from collector.events.core.events import Fact
+from collector.platform.storage import second_factor
 from collector.platform.storage.db import Tx
 
 
@@ -86,14 +87,16 @@ async def position(tx: Tx, team_id: int, id_: UUID) -> int | None:
 async def lives(tx: Tx, tokens: Collection[tuple[int, UUID]]) -> dict[UUID, Life]:
     """Return the lifetime of each token or console session (its team, its id) that still exists."""
     rows = await tx.fetch(
-        """
+        f"""
         WITH wanted AS (SELECT * FROM unnest($1::int[], $2::uuid[]) AS wanted (team_id, id))
         SELECT t.id, t.expires_at, t.revoked_at FROM wanted
         JOIN tokens t ON t.team_id = wanted.team_id AND t.id = wanted.id
         UNION ALL
         SELECT s.id, least(s.ends_at, t.expires_at), t.revoked_at FROM wanted
         JOIN console_sessions s ON s.team_id = wanted.team_id AND s.id = wanted.id
+        JOIN teams m ON m.team_id = s.team_id
         LEFT JOIN tokens t ON t.team_id = s.team_id AND t.id = s.token_id
+        WHERE NOT {second_factor.LACKING}
         """,
         [team_id for team_id, _ in tokens],
         [id_ for _, id_ in tokens],

@@ -136,7 +136,7 @@ async def resolve(request: web.Request) -> web.StreamResponse:
         now = context_of(request).now()
         return actions.resolve(context_of(request).db, who(request), id_, wanted.resolution_note, now)
 
-    return await _perform(request, action, "Incident resolved.")
+    return await _perform(request, action, "Incident resolved.", undo="reopen")
 
 
 async def reopen(request: web.Request) -> web.StreamResponse:
@@ -223,9 +223,16 @@ def _timeline(
 
 
 async def _perform(
-    request: web.Request, action: Callable[[UUID, Mapping[str, Any]], Awaitable[T]], text: str
+    request: web.Request,
+    action: Callable[[UUID, Mapping[str, Any]], Awaitable[T]],
+    text: str,
+    *,
+    undo: str = "",
 ) -> web.StreamResponse:
-    """Perform the action and report it; what prevents it is reported at the top of the page."""
+    """Perform the action and report it; what prevents it is reported at the top of the page.
+
+    *undo*: the action that takes it back, if there is one.
+    """
     id_, form = path_id(request, "inc", incidents.WHAT), await posted(request)
     try:
         await action(id_, form)
@@ -233,7 +240,7 @@ async def _perform(
         return await _shown(request, fault.details, status=400)
     except Conflict as fault:
         return back(request, path(id_), str(fault), tone="bad")
-    return back(request, path(id_), text)
+    return back(request, path(id_), text, undo=f"{path(id_)}/{undo}" if undo else "")
 
 
 def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:

@@ -126,7 +126,9 @@ async def pause(request: web.Request) -> web.StreamResponse:
     await service.pause(
         common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
     )
-    return back(request, monitors.path(id_), "Paused: checks stopped, no one is notified.")
+    return back(
+        request, monitors.path(id_), "Paused: checks stopped, no one is notified.", undo=_path(id_, "resume")
+    )
 
 
 async def resume(request: web.Request) -> web.StreamResponse:
@@ -134,7 +136,9 @@ async def resume(request: web.Request) -> web.StreamResponse:
     await service.resume(
         common.service_context(request), visitor(request).team_id, id_, context_of(request).now()
     )
-    return back(request, monitors.path(id_), "Resumed: the next check starts at once.")
+    return back(
+        request, monitors.path(id_), "Resumed: the next check starts at once.", undo=_path(id_, "pause")
+    )
 
 
 async def silence(request: web.Request) -> web.StreamResponse:
@@ -150,7 +154,16 @@ async def silence(request: web.Request) -> web.StreamResponse:
     until = await service.silence(
         common.service_context(request), mine.team_id, id_, wanted, mine.name, context_of(request).now()
     )
-    return back(request, monitors.path(id_), f"Muted until {iso(until)}: no one is notified.")
+    return back(
+        request,
+        monitors.path(id_),
+        f"Muted until {iso(until)}: no one is notified.",
+        undo=_path(id_, "unsilence"),
+    )
+
+
+def _path(id_: UUID, action: str) -> str:
+    return f"{monitors.path(id_)}/{action}"
 
 
 async def unsilence(request: web.Request) -> web.StreamResponse:

@@ -126,6 +126,7 @@ def _shown(request: web.Request, known: ChannelWithConfig, unconfirmed: Sequence
         name=row.name,
         type=row.type,
         enabled=row.enabled,
+        for_new_monitors=row.for_new_monitors,
         config=masked(CHANNELS[row.type], known.config) if reader else known.config,
         flagged=known.fault is not None and known.fault.flagged,
         failing_since=known.fault.failing_since if known.fault else None,

@@ -86,6 +86,7 @@ async def create(
             revision=1,
             created_at=now,
             updated_at=now,
+            for_new_monitors=settings.for_new_monitors,
         )
         await table.insert(tx, row)
         await _record(tx, who, "create", row)
@@ -140,7 +141,7 @@ async def update(
         before = _known(keyring, demand_found(await table.lock(tx, team_id, id_), WHAT))
         row = before.row
         require(row.revision, only)
-        old = ChannelSettings(name=row.name, enabled=row.enabled)
+        old = settings_of(row)
         request = for_update(body, row.type, old, before.config)
         known = set(named_monitors(before.config).values())
         settings, channel = request.checked(await _strangers(tx, team_id, request.monitors, known))
@@ -154,6 +155,7 @@ async def update(
             row,
             name=settings.name,
             enabled=settings.enabled,
+            for_new_monitors=settings.for_new_monitors,
             config=rest,
             secrets=sealed,
             revision=row.revision + 1,
@@ -214,6 +216,10 @@ async def deliveries(db: Db, team_id: int, id_: UUID, limit: int, offset: int) -
     return found, total
 
 
+def settings_of(row: ChannelRow) -> ChannelSettings:
+    return ChannelSettings(name=row.name, enabled=row.enabled, for_new_monitors=row.for_new_monitors)
+
+
 def _trial(row: ChannelRow, now: datetime) -> Message:
     event_id = ids.show("evt", ids.uuid7())
     payload = TestEvent(
@@ -244,7 +250,7 @@ async def _record(tx: Tx, who: Actor, action: str, row: ChannelRow, fields: Sequ
 
 def _changed(before: ChannelWithConfig, row: ChannelRow, config: Mapping[str, Any]) -> list[str]:
     """The names of the changed fields."""
-    own = [name for name in ("name", "enabled") if getattr(row, name) != getattr(before.row, name)]
+    own = audit.differing(to_json(settings_of(before.row)), to_json(settings_of(row)))
     return own + audit.differing(before.config, config, "config.")
 
 

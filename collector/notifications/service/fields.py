@@ -27,6 +27,8 @@ class ChannelSettings:
     """Name of the channel, 1 to 255 characters."""
     enabled: bool = True
     """Whether anything is sent through the channel."""
+    for_new_monitors: bool = False
+    """Whether the form of a new monitor proposes the channel. Monitors made by the API have rules alone."""
 
 
 # Fields that a GET shows and that no caller can set.

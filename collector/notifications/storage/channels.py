@@ -23,6 +23,7 @@ class ChannelRow:
     revision: int
     created_at: datetime
     updated_at: datetime
+    for_new_monitors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,9 @@ async def insert(tx: Tx, row: ChannelRow) -> None:
     await tx.execute(
         """
         INSERT INTO channels
-            (team_id, id, name, type, enabled, config, secrets, revision, created_at, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            (team_id, id, name, type, enabled, config, secrets, revision, created_at, updated_at,
+             for_new_monitors)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
         """,
         row.team_id,
         row.id,
@@ -52,6 +54,7 @@ async def insert(tx: Tx, row: ChannelRow) -> None:
         row.revision,
         row.created_at,
         row.updated_at,
+        row.for_new_monitors,
     )
 
 
@@ -59,7 +62,8 @@ async def save(tx: Tx, row: ChannelRow) -> None:
     """Write the mutable columns of a channel."""
     await tx.execute(
         """
-        UPDATE channels SET name = $3, enabled = $4, config = $5, secrets = $6, revision = $7, updated_at = $8
+        UPDATE channels SET name = $3, enabled = $4, config = $5, secrets = $6, revision = $7,
+            updated_at = $8, for_new_monitors = $9
         WHERE team_id = $1 AND id = $2
         """,
         row.team_id,
@@ -70,6 +74,7 @@ async def save(tx: Tx, row: ChannelRow) -> None:
         row.secrets,
         row.revision,
         row.updated_at,
+        row.for_new_monitors,
     )
 
 

@@ -71,16 +71,15 @@ async def show(request: web.Request) -> web.StreamResponse:
         seen=seen,
         now=now,
         states=service.STATES,
-        tab_mark=tab_mark(seen.states),
+        tab_mark=tab_mark(seen.counts.incidents),
         tab_icon=tab_icon(seen.verdict),
         recent=[_line(event) for event in seen.events],
     )
 
 
-def tab_mark(states: Mapping[str, int]) -> str:
-    """What stands before a tab's title: how many monitors are down, if any."""
-    down = states.get("down", 0)
-    return f"({down:,}) " if down else ""
+def tab_mark(count: int) -> str:
+    """What stands before a tab's title: the number of what is in trouble, if there is any."""
+    return f"({count:,}) " if count else ""
 
 
 def tab_icon(verdict: OverviewVerdict) -> str:

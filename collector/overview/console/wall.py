@@ -40,7 +40,7 @@ async def _shown(request: web.Request, team_id: int) -> web.StreamResponse:
         seen=seen,
         now=now,
         states=overview.STATES,
-        tab_mark=tab_mark(seen.states),
+        tab_mark=tab_mark(seen.states.get("down", 0)),
         tab_icon=tab_icon(seen.verdict),
     )
 

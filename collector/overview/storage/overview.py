@@ -52,6 +52,39 @@ async def counts(tx: Tx, team_id: int, now: datetime, live: timedelta) -> TeamCo
 
 
 @dataclass(frozen=True, slots=True)
+class UnacknowledgedIncident:
+    id: UUID
+    title: str
+    severity: str
+
+
+async def open_counts(tx: Tx, team_id: int) -> tuple[int, int]:
+    """Return how many incidents are not resolved, and how many of them are not acknowledged."""
+    row = await tx.fetchrow(
+        """
+        SELECT count(*) AS unresolved, count(*) FILTER (WHERE status = 'open') AS unacknowledged
+        FROM incidents WHERE team_id = $1 AND status <> 'resolved'
+        """,
+        team_id,
+    )
+    return (row["unresolved"], row["unacknowledged"]) if row else (0, 0)
+
+
+async def newest_open(tx: Tx, team_id: int, limit: int) -> list[UnacknowledgedIncident]:
+    """Return the newest incidents that are not acknowledged."""
+    rows = await tx.fetch(
+        """
+        SELECT id, title, severity FROM incidents
+        WHERE team_id = $1 AND status <> 'resolved' AND status = 'open'
+        ORDER BY created_at DESC, id DESC LIMIT $2
+        """,
+        team_id,
+        limit,
+    )
+    return [UnacknowledgedIncident(**row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
 class GroupCount:
     """*count* monitors of the group *name* are in *state*; the name is empty for those without a group."""
 

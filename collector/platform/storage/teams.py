@@ -8,7 +8,7 @@ from uuid import UUID
 from collector.platform.bucket import PlanName
 from collector.platform.storage.db import Tx
 
-COLUMNS: Final = "team_id, id, name, plan, created_at"
+COLUMNS: Final = "team_id, id, name, plan, created_at, two_factor_required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class Team:
     name: str
     plan: PlanName
     created_at: datetime
+    two_factor_required: bool = False
 
 
 async def get(tx: Tx, team_id: int) -> Team | None:

@@ -113,7 +113,7 @@ async def test_the_last_admin_stays(console: Console) -> None:
 async def test_the_team_is_renamed(console: Console) -> None:
     await signed_in(console, "/settings/team")
 
-    assert "Team renamed." in (await console.post("/settings/team", {"name": "Renamed"})).words
+    assert "Saved." in (await console.post("/settings/team", {"name": "Renamed"})).words
     assert (await console.api.get("/v1/team")).json["name"] == "Renamed"
     assert (await console.post("/settings/team", {"name": " "})).status == 400
 

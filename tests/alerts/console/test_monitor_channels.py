@@ -104,6 +104,33 @@ async def test_without_any_rule_every_channel_is_proposed_that_needs_one(console
     assert "When any monitor goes down, notify mail, and on recovery." in after.words
 
 
+async def test_channels_for_new_monitors_are_proposed_whatever_the_rules(console: Console) -> None:
+    await channel(console, name="Ops")
+    lead = await channel(console, name="Lead", forNewMonitors=True)
+    await rule(console, channels=[lead], tags=["critical"])
+    await channel(console, name="off", enabled=False, forNewMonitors=True)
+    await console.sign_in()
+
+    assert chosen(await console.get("/monitors/new")) == [lead]
+
+
+async def test_a_channel_is_marked_for_new_monitors_in_its_form(console: Console) -> None:
+    ops = await channel(console, name="Ops")
+    await console.sign_in()
+    here = f"/alerting/channels/{ops}"
+    fields = {"type": "email", "name": "Ops", "enabled": "on", "config.recipients": "ops@example.com"}
+
+    await console.get(f"{here}/edit")
+    marked = await console.post(f"{here}/edit", {**fields, "forNewMonitors": "on"})
+    shown = (await console.api.get(f"/v1/alert-channels/{ops}")).json["forNewMonitors"]
+    await console.get(f"{here}/edit")
+    await console.post(f"{here}/edit", {**fields, "forNewMonitors": ""})
+
+    assert "New monitors notify this channel unless others are chosen" in marked.words
+    assert shown is True
+    assert (await console.api.get(f"/v1/alert-channels/{ops}")).json["forNewMonitors"] is False
+
+
 async def test_without_channels_the_form_leads_to_the_first(console: Console) -> None:
     await console.sign_in()
 

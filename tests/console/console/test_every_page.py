@@ -114,6 +114,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/reset/{secret}": Case(lambda here: [f"/reset/{here.links['reset']}"]),
     "/setup/{secret}": Case(lambda here: [f"/setup/{here.links['setup']}"]),
     "/": fixed("/"),
+    "/state": fixed("/state"),
     "/search": fixed("/search", "/search?q=shop", "/search?q=nothing+like+this"),
     "/wall": fixed("/wall"),
     "/wall/{secret}": Case(lambda here: [f"/wall/{here.links['wall']}"]),

@@ -41,7 +41,9 @@ async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens
                 pass
 
 
-@pytest.mark.parametrize("how", ["sign-out", "user removed", "too old", "token revoked"])
+@pytest.mark.parametrize(
+    "how", ["sign-out", "user removed", "too old", "token revoked", "second factor required"]
+)
 async def test_a_stream_ends_with_its_session(
     console: Console, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -57,6 +59,7 @@ async def test_a_stream_ends_with_its_session(
                     "sign-out": "DELETE FROM console_sessions",
                     "user removed": "DELETE FROM users WHERE email = 'viewer@example.com'",
                     "too old": "UPDATE console_sessions SET ends_at = now()",
+                    "second factor required": "UPDATE teams SET two_factor_required = true",
                     "token revoked": "UPDATE tokens SET revoked_at = now() WHERE permission = 'read-only'",
                 }[how]
             )

@@ -1,5 +1,6 @@
 """The first page: it says what the API says, for a team of any size, and offers what the visitor may do."""
 
+import json
 import re
 from collections import Counter
 from html import unescape
@@ -124,20 +125,26 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
         assert here.monitors["Shop"] in drawn
 
 
-async def test_the_tab_says_how_many_monitors_are_down(api: Api) -> None:
+async def test_the_tab_says_how_many_incidents_are_open(api: Api) -> None:
     async with (
         everything_happened(api) as here,
         served(here.api, public_url=PUBLIC_URL) as url,
         visiting(url, here.api) as console,
     ):
         await console.sign_in()
-        down = (await here.api.get("/v1/monitors?status=down&limit=1")).json["meta"]["total"]
+        every = (await here.api.get("/v1/incidents?limit=100")).json["data"]
+        open_ = [incident for incident in every if incident["status"] != "resolved"]
+        state = json.loads((await console.get("/state")).text)
 
         page = await console.get("/")
         part = await console.get("/", headers={"X-Part": "now"})
 
-    assert f"<title>({down}) Overview · Tocsin</title>" in page.text
-    assert f'data-tab-title="({down}) Overview · Tocsin"' in part.text
+    assert f"<title>({len(open_)}) Overview · Tocsin</title>" in page.text
+    assert f'data-tab-title="({len(open_)}) Overview · Tocsin"' in part.text
+    assert state["count"] == len(open_) > 0
+    unacknowledged = [incident["id"] for incident in open_ if incident["status"] == "open"]
+    assert state["unacknowledged"] == len(unacknowledged)
+    assert [incident["id"] for incident in state["newest"]] == unacknowledged[:5]
     assert re.search(r'rel="icon"[^>]*bell-bad\.svg', page.text)
     assert "bell-bad.svg" in part.text
 
