@@ -4,7 +4,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,26 @@ from collector.declarative.cli import connection
 from collector.declarative.cli.text import text as written
 from collector.declarative.service.items import is_set_name
 from collector.importers.cli.prometheus_files import prometheus_files
-from collector.importers.cli.sources import Unreadable, gatus_document, json_of, kuma_source
-from collector.importers.core import gatus, healthchecks, prometheus, uptime_kuma, uptimerobot
+from collector.importers.cli.sources import (
+    Unreadable,
+    documents,
+    gatus_document,
+    json_of,
+    kuma_source,
+    text_of,
+)
+from collector.importers.core import (
+    better_stack,
+    gatus,
+    healthchecks,
+    pingdom,
+    prometheus,
+    statuscake,
+    statuspage,
+    upptime,
+    uptime_kuma,
+    uptimerobot,
+)
 from collector.importers.core.draft import Draft, WrongSource, filled
 from collector.importers.core.report import Report
 from collector.importers.service.finish import finish, variables
@@ -32,8 +50,22 @@ _SYSTEMS: Final = {
     "kuma": "Uptime Kuma: kuma.db of 1.x or 2.x, or the JSON backup of 1.x",
     "gatus": "Gatus: a YAML file or a folder of them",
     "prometheus": "Prometheus with blackbox_exporter and Alertmanager: prometheus.yml, or its folder",
-    "uptimerobot": "UptimeRobot: a file of getMonitors (v2) or /v3/monitors, perhaps with alert_contacts",
-    "healthchecks": "Healthchecks: a file of /api/v3/checks/, with channels",
+    "upptime": "Upptime: .upptimerc.yml",
+    "uptimerobot": "UptimeRobot: getMonitors (v2) or /v3/monitors, perhaps with alert_contacts",
+    "healthchecks": "Healthchecks: /api/v3/checks/, perhaps with channels",
+    "betterstack": "Better Stack: monitors, heartbeats and monitor_groups",
+    "pingdom": "Pingdom: checks, each with its details",
+    "statuscake": "StatusCake: uptime, heartbeat and ssl",
+    "statuspage": "Statuspage: page with components, as of summary.json",
+}
+# Those whose source is a file of answers of their API.
+_ANSWERS: Final[Mapping[str, Callable[[Any], Draft]]] = {
+    "uptimerobot": uptimerobot.draft,
+    "healthchecks": healthchecks.draft,
+    "betterstack": better_stack.draft,
+    "pingdom": pingdom.draft,
+    "statuscake": statuscake.draft,
+    "statuspage": statuspage.draft,
 }
 _HEAD: Final = "# Made by tocsin import from {system}. Look through it, then: tocsin apply -f FILE --plan\n"
 _USAGE: Final = "tocsin import SYSTEM SOURCE [-o FILE] [--secrets FILE] [--apply] [--report text|json]"
@@ -70,9 +102,9 @@ def _draft(own: argparse.Namespace) -> Draft:
             return gatus.draft(gatus_document(path, environment() if own.env else None))
         if own.system == "prometheus":
             return prometheus.draft(prometheus_files(path, own.blackbox, own.alertmanager))
-        if own.system == "healthchecks":
-            return healthchecks.draft(json_of(path))
-        return uptimerobot.draft(json_of(path))
+        if own.system == "upptime":
+            return upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0])
+        return _ANSWERS[own.system](json_of(path))
     except WrongSource as error:
         raise Unreadable(f"{path}: {error}") from None
 

@@ -51,6 +51,8 @@ def documents(path: Path, text: str) -> list[Any]:
     if faults:
         line, words = faults[0]
         raise Unreadable(f"{path}:{line}: {words}")
+    if not nodes:
+        raise Unreadable(f"{path}: is empty")
     return [_value(node) for node in nodes]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, seconds, text, truth
+from collector.importers.core.values import drop_empty, key, mapping, objects, seconds, text, truth
 
 Config = Mapping[str, Any]
 Made = tuple[str, Body]
@@ -23,9 +23,9 @@ class Routes:
 
     def __init__(self, made: Draft, document: Config) -> None:
         self._made = made
-        self._global = _object(document.get("global"))
-        self._root = _object(document.get("route"))
-        self._receivers = {text(item.get("name")): item for item in _objects(document.get("receivers"))}
+        self._global = mapping(document.get("global"))
+        self._root = mapping(document.get("route"))
+        self._receivers = {text(item.get("name")): item for item in objects(document.get("receivers"))}
         self._channels: dict[str, list[str]] = {}
         for name in ("inhibit_rules", "templates", "time_intervals", "mute_time_intervals"):
             if document.get(name):
@@ -36,7 +36,7 @@ class Routes:
         found: list[str] = []
         repeat = 0
         for receiver, every in self._leaves(self._root, labels, "", _REPEAT, 0):
-            found += self._of(receiver)
+            found += self._receiver(receiver)
             minutes = math.ceil((seconds(every) or 0) / 60)
             repeat = min(repeat or minutes, minutes)
         return list(dict.fromkeys(found)), min(repeat, _LONGEST_REPEAT_M)
@@ -48,14 +48,14 @@ class Routes:
         own = text(route.get("receiver")) or receiver
         every = text(route.get("repeat_interval")) or repeat
         found: list[tuple[str, str]] = []
-        for child in _objects(route.get("routes")) if depth < _DEEPEST else []:
+        for child in objects(route.get("routes")) if depth < _DEEPEST else []:
             if _takes(child, labels):
                 found += self._leaves(child, labels, own, every, depth + 1)
                 if not truth(child.get("continue")):
                     break
         return found or ([(own, every)] if own else [])
 
-    def _of(self, name: str) -> list[str]:
+    def _receiver(self, name: str) -> list[str]:
         if name not in self._channels:
             self._channels[name] = self._make(name, self._receivers.get(name, {}))
         return self._channels[name]
@@ -64,7 +64,7 @@ class Routes:
         found: list[str] = []
         for field, configs in receiver.items():
             type_ = str(field).removesuffix("_configs")
-            for at, config in enumerate(_objects(configs) if str(field).endswith("_configs") else [], 1):
+            for at, config in enumerate(objects(configs) if str(field).endswith("_configs") else [], 1):
                 called = name if at == 1 else f"{name} {at}"
                 origin = Origin("receiver", called, f"receivers: {name}.{field}[{at}]")
                 make = _TYPES.get(type_)
@@ -87,10 +87,10 @@ class Routes:
 
 
 def _takes(route: Config, labels: Mapping[str, str]) -> bool:
-    for name, value in _object(route.get("match")).items():
+    for name, value in mapping(route.get("match")).items():
         if labels.get(str(name), "") != text(value):
             return False
-    wanted = [(str(name), "=~", text(value)) for name, value in _object(route.get("match_re")).items()]
+    wanted = [(str(name), "=~", text(value)) for name, value in mapping(route.get("match_re")).items()]
     for matcher in route.get("matchers") or []:
         parts = _MATCHER.fullmatch(text(matcher).strip("{}"))
         if parts is None:
@@ -169,14 +169,6 @@ def _pushover(config: Config) -> str:
 
 def _by_url(config: Config) -> str:
     return text(config.get("webhook_url"))
-
-
-def _object(value: Any) -> Config:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Config]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 _TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {

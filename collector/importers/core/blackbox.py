@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried
-from collector.importers.core.values import drop_empty, host_port, statuses, text, truth
+from collector.importers.core.values import drop_empty, host_port, mapping, objects, statuses, text, truth
 
 Made = tuple[str, Body]
 Options = Mapping[str, Any]
@@ -25,7 +25,7 @@ def configuration(
     make = _PROBERS.get(prober)
     if make is None:
         raise NotCarried(f"the prober {prober or 'none'} of its module {name} has no counterpart")
-    kind, config = make(made, _object(module.get(prober)), name, target, reasons)
+    kind, config = make(made, mapping(module.get(prober)), name, target, reasons)
     if hostname and kind == "http":
         config.setdefault("headers", {})["Host"] = hostname
     return kind, drop_empty(config)
@@ -34,9 +34,9 @@ def configuration(
 def _http(made: Draft, options: Options, name: str, target: str, reasons: list[str]) -> Made:
     headers = {
         field: made.secret(text(value), name, field)
-        for field, value in _object(options.get("headers")).items()
+        for field, value in mapping(options.get("headers")).items()
     }
-    for field, given in _object(options.get("http_headers")).items():
+    for field, given in mapping(options.get("http_headers")).items():
         values = [text(item) for item in given.get("values") or []] if isinstance(given, dict) else []
         secret = [text(item) for item in given.get("secrets") or []] if isinstance(given, dict) else []
         headers[field] = made.secret(", ".join(secret), name, field) if secret else ", ".join(values)
@@ -55,7 +55,7 @@ def _http(made: Draft, options: Options, name: str, target: str, reasons: list[s
     }
     if options.get("follow_redirects") is False or truth(options.get("no_follow_redirects")):
         config["followRedirects"] = False
-    tls = _object(options.get("tls_config"))
+    tls = mapping(options.get("tls_config"))
     if truth(tls.get("insecure_skip_verify")):
         config["verifyTls"] = False
     reasons += [
@@ -85,12 +85,12 @@ def _assertions(options: Options, reasons: list[str]) -> list[Body]:
     ]
     for pattern in options.get("fail_if_body_matches_regexp") or []:
         _add_absent(found, {"source": "body"}, text(pattern), reasons)
-    for header in _objects(options.get("fail_if_header_not_matches")):
+    for header in objects(options.get("fail_if_header_not_matches")):
         about = {"source": "header", "path": text(header.get("header"))}
         found.append({**about, "op": "matches", "value": text(header.get("regexp"))})
         if truth(header.get("allow_missing")):
             reasons.append(f"a response without the header {about['path']} fails here")
-    for header in _objects(options.get("fail_if_header_matches")):
+    for header in objects(options.get("fail_if_header_matches")):
         _add_absent(
             found,
             {"source": "header", "path": text(header.get("header"))},
@@ -109,7 +109,7 @@ def _add_absent(found: list[Body], about: Body, pattern: str, reasons: list[str]
 
 
 def _auth(made: Draft, options: Options, name: str, reasons: list[str]) -> Body | None:
-    basic, bearer = _object(options.get("basic_auth")), _object(options.get("authorization"))
+    basic, bearer = mapping(options.get("basic_auth")), mapping(options.get("authorization"))
     if basic:
         if basic.get("password_file"):
             reasons.append("its password is in a file: set the variable")
@@ -130,14 +130,14 @@ def _family(options: Options) -> str:
 def _tcp(made: Draft, options: Options, name: str, target: str, reasons: list[str]) -> Made:
     del made
     host, port = host_port(target)
-    steps = _objects(options.get("query_response"))
+    steps = objects(options.get("query_response"))
     expected = [text(step.get("expect")) for step in steps if step.get("expect")]
     sent = [text(step.get("send")) for step in steps if step.get("send")]
     mail = next(
         (kind for start, kind in _MAIL.items() if expected and start in expected[0].replace("\\", "")), None
     )
     verify: Body = (
-        {"verifyTls": False} if truth(_object(options.get("tls_config")).get("insecure_skip_verify")) else {}
+        {"verifyTls": False} if truth(mapping(options.get("tls_config")).get("insecure_skip_verify")) else {}
     )
     if mail and any(truth(step.get("starttls")) for step in steps):
         return mail, {"host": host, "port": port, "security": "starttls", **verify}
@@ -196,14 +196,14 @@ def _grpc(made: Draft, options: Options, name: str, target: str, reasons: list[s
 
 
 def _websocket(made: Draft, options: Options, name: str, target: str, reasons: list[str]) -> Made:
-    steps = _objects(options.get("query_response"))
+    steps = objects(options.get("query_response"))
     expected = next((text(step.get("expect")) for step in steps if step.get("expect")), "")
     if expected and not _PLAIN.fullmatch(expected):
         reasons.append(f"the pattern {expected} of its module {name} is not carried: only a text can be")
         expected = ""
     headers = {
         field: made.secret(text(value), name, field)
-        for field, value in _object(options.get("headers")).items()
+        for field, value in mapping(options.get("headers")).items()
     }
     sent = next((text(step.get("send")) for step in steps if step.get("send")), "")
     return "websocket", {"url": target, "headers": headers, "send": sent, "expect": expected}
@@ -217,11 +217,3 @@ _PROBERS: Final[Mapping[str, Callable[[Draft, Options, str, str, list[str]], Mad
     "grpc": _grpc,
     "websocket": _websocket,
 }
-
-
-def _object(value: Any) -> Options:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Options]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -16,6 +16,8 @@ from collector.importers.core.values import (
     interval,
     key,
     login,
+    mapping,
+    objects,
     seconds,
     tags,
     text,
@@ -94,13 +96,13 @@ def draft(document: Mapping[str, Any]) -> Draft:
     others = sorted(set(document) - _KNOWN - set(_REPORTED))
     if others:
         made.report.say(f"Gatus ignores these, and so does the import: {', '.join(map(str, others))}")
-    alerts = gatus_alerts.Alerts(made, _object(document.get("alerting")))
+    alerts = gatus_alerts.Alerts(made, mapping(document.get("alerting")))
     components: list[Body] = []
-    for number, endpoint in enumerate(_objects(document.get("endpoints") or document.get("services")), 1):
+    for number, endpoint in enumerate(objects(document.get("endpoints") or document.get("services")), 1):
         _add(made, endpoint, number, alerts, components, _endpoint)
-    for number, endpoint in enumerate(_objects(document.get("external-endpoints")), 1):
+    for number, endpoint in enumerate(objects(document.get("external-endpoints")), 1):
         _add(made, endpoint, number, alerts, components, _external)
-    for number, suite in enumerate(_objects(document.get("suites")), 1):
+    for number, suite in enumerate(objects(document.get("suites")), 1):
         origin = Origin("suite", text(suite.get("name")) or f"suite {number}", f"suites[{number}]")
         made.report.leave_out(origin, "a sequence of requests that depend on each other has no counterpart")
     _maintenance(made, document.get("maintenance"), "maintenance", None)
@@ -136,20 +138,20 @@ def _add(
         reasons.append("is switched off there; a file cannot pause: pause it after `tocsin apply`")
     if body["type"] != "heartbeat":
         body.update(thresholds)
-    labels = _object(endpoint.get("extra-labels"))
+    labels = mapping(endpoint.get("extra-labels"))
     body = drop_empty({"name": name, "group": group, **body, "tags": tags(labels.items())})
     called = f"gatus-{key(group)}_{key(name)}" if group else f"gatus-{key(name)}"
     monitor = made.add("monitors", origin, called, body, reasons)
     reasons = made.sections["monitors"][monitor].reasons
     alerts.notify(monitor, endpoint, reasons)
     components.append(drop_empty({"name": name or monitor, "group": group, "monitorId": monitor}))
-    for at, window in enumerate(_objects(endpoint.get("maintenance-windows")), 1):
+    for at, window in enumerate(objects(endpoint.get("maintenance-windows")), 1):
         _maintenance(made, window, f"{origin.place}.maintenance-windows[{at}]", monitor)
 
 
 def _endpoint(made: Draft, endpoint: Mapping[str, Any], reasons: list[str]) -> Body:
     url = text(endpoint.get("url"))
-    client = _object(endpoint.get("client"))
+    client = mapping(endpoint.get("client"))
     found = gatus_conditions.read(list(endpoint.get("conditions") or []))
     every = seconds(endpoint.get("interval"))
     if endpoint.get("interval") is not None and every is None:
@@ -180,7 +182,7 @@ def _config(
     if scheme in {"http", "https"}:
         return _http(made, endpoint, url, client, found)
     make = _SCHEMES.get(scheme)
-    if make is None or (scheme == "ssh" and _object(endpoint.get("ssh")).get("username")):
+    if make is None or (scheme == "ssh" and mapping(endpoint.get("ssh")).get("username")):
         raise NotCarried(f"endpoints of the form {scheme or url}:// have no counterpart")
     host, port = host_port(url)
     kind, config = make(host, port, found)
@@ -234,7 +236,7 @@ def _http(
     name = text(endpoint.get("name"))
     headers = {
         field: made.secret(text(value), name, field) if _is_secret(field) else text(value)
-        for field, value in _object(endpoint.get("headers")).items()
+        for field, value in mapping(endpoint.get("headers")).items()
     }
     body, method = text(endpoint.get("body")), text(endpoint.get("method")).upper()
     if truth(endpoint.get("graphql")):
@@ -244,7 +246,7 @@ def _http(
     assertions = list(found.assertions)
     if found.expiry_hours is not None:
         assertions.append({"source": "certificateDays", "op": "gt", "value": _days(found)})
-    certificate = _object(client.get("tls"))
+    certificate = mapping(client.get("tls"))
     config: Body = {
         "url": bare,
         "method": method if method != "GET" else "",
@@ -281,7 +283,7 @@ def _graphql(query: str) -> str:
 
 
 def _dns(endpoint: Mapping[str, Any], url: str, found: Expectations) -> Made:
-    asked = _object(endpoint.get("dns"))
+    asked = mapping(endpoint.get("dns"))
     record = text(asked.get("query-type")).upper() or "A"
     if record == "PTR":
         raise NotCarried("DNS records of type PTR have no counterpart")
@@ -306,7 +308,7 @@ def _dns(endpoint: Mapping[str, Any], url: str, found: Expectations) -> Made:
 
 
 def _external(made: Draft, endpoint: Mapping[str, Any], reasons: list[str]) -> Body:
-    every = seconds(_object(endpoint.get("heartbeat")).get("interval"))
+    every = seconds(mapping(endpoint.get("heartbeat")).get("interval"))
     if not every:
         raise NotCarried("has no heartbeat.interval: there is nothing to wait for")
     name, group = text(endpoint.get("name")), text(endpoint.get("group"))
@@ -317,7 +319,7 @@ def _external(made: Draft, endpoint: Mapping[str, Any], reasons: list[str]) -> B
 
 
 def _maintenance(made: Draft, window: Any, place: str, monitor: str | None) -> None:
-    given = _object(window)
+    given = mapping(window)
     if not given or not truth(given.get("enabled", True)):
         return
     origin = Origin("maintenance", "Maintenance" if monitor is None else f"Maintenance of {monitor}", place)
@@ -341,7 +343,7 @@ def _maintenance(made: Draft, window: Any, place: str, monitor: str | None) -> N
 def _page(made: Draft, document: Mapping[str, Any], components: list[Body]) -> None:
     if not components:
         return
-    ui = _object(document.get("ui"))
+    ui = mapping(document.get("ui"))
     logo = text(ui.get("logo"))
     reasons = [f"ui.{name} is not carried" for name in ("custom-css", "buttons", "link") if ui.get(name)]
     branding = {"logo": logo} if urlsplit(logo).scheme in {"http", "https"} else None
@@ -352,11 +354,3 @@ def _page(made: Draft, document: Mapping[str, Any], components: list[Body]) -> N
         "components": components,
     }
     made.add("statusPages", Origin("status page", text(body["name"]), "ui"), "gatus-page", body, reasons)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

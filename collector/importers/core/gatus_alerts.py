@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, seconds, text, threshold, truth
+from collector.importers.core.values import drop_empty, key, mapping, seconds, text, threshold, truth
 
 Config = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ class Alerts:
 
     def __init__(self, made: Draft, alerting: Config) -> None:
         self._made = made
-        self._providers = {text(name): _object(config) for name, config in alerting.items()}
+        self._providers = {text(name): mapping(config) for name, config in alerting.items()}
         self._channels: dict[tuple[str, str], str | None] = {}
 
     def thresholds(self, endpoint: Config) -> Body:
@@ -59,7 +59,7 @@ class Alerts:
         found: list[Config] = []
         for alert in endpoint.get("alerts") or []:
             if isinstance(alert, dict):
-                usual = _object(self._providers.get(text(alert.get("type")), {}).get("default-alert"))
+                usual = mapping(self._providers.get(text(alert.get("type")), {}).get("default-alert"))
                 whole = {**usual, **alert}
                 if truth(whole.get("enabled", True)):
                     found.append(whole)
@@ -130,7 +130,7 @@ def _custom(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
     reasons.append("its body is Tocsin's: body and placeholders are not carried")
     headers = {
         field: made.secret(text(value), name, field)
-        for field, value in _object(config.get("headers")).items()
+        for field, value in mapping(config.get("headers")).items()
     }
     method = text(config.get("method")).upper()
     settings: Body = {"url": made.secret(text(config.get("url")), name, "url"), "headers": headers}
@@ -164,10 +164,6 @@ def _pushover(config: Config) -> str:
 
 def _by_url(config: Config) -> str:
     return text(config.get("webhook-url"))
-
-
-def _object(value: Any) -> Config:
-    return value if isinstance(value, dict) else {}
 
 
 _TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {

@@ -8,7 +8,17 @@ from typing import Any, Final
 from collector.importers.core import alertmanager, blackbox
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, interval, key, seconds, tags, text, timeout
+from collector.importers.core.values import (
+    drop_empty,
+    interval,
+    key,
+    mapping,
+    objects,
+    seconds,
+    tags,
+    text,
+    timeout,
+)
 
 SYSTEM: Final = "prometheus"
 
@@ -67,8 +77,8 @@ def draft(files: Files) -> Draft:
         raise WrongSource("blackbox.yml is missing, or has no modules: give it with --blackbox")
     made = Draft(SYSTEM)
     probed: list[_Probed] = []
-    usual = _object(files.prometheus.get("global"))
-    for job in _objects(files.prometheus.get("scrape_configs")):
+    usual = mapping(files.prometheus.get("global"))
+    for job in objects(files.prometheus.get("scrape_configs")):
         name = text(job.get("job_name"))
         if text(job.get("metrics_path")) != "/probe":
             continue
@@ -121,9 +131,9 @@ def _targets(
     made: Draft, job: Mapping[str, Any], name: str, files: Files
 ) -> Iterator[tuple[str, dict[str, str], str]]:
     """Yield target, labels and place. A target of discovery other than by files is not in the file."""
-    for group in _objects(job.get("static_configs")):
+    for group in objects(job.get("static_configs")):
         yield from _group(job, group, "static_configs")
-    for listed in _objects(job.get("file_sd_configs")):
+    for listed in objects(job.get("file_sd_configs")):
         for pattern in map(str, listed.get("files") or []):
             if pattern not in files.targets:
                 made.report.leave_out(
@@ -141,8 +151,8 @@ def _targets(
 
 def _group(job: Mapping[str, Any], group: Any, place: str) -> Iterator[tuple[str, dict[str, str], str]]:
     given = group if isinstance(group, dict) else {}
-    labels = {str(label): text(value) for label, value in _object(given.get("labels")).items()}
-    own = _object(job.get("params")).get("target")
+    labels = {str(label): text(value) for label, value in mapping(given.get("labels")).items()}
+    own = mapping(job.get("params")).get("target")
     targets = own if isinstance(own, list) else given.get("targets") or []
     for target in map(text, targets):
         if target:
@@ -151,7 +161,7 @@ def _group(job: Mapping[str, Any], group: Any, place: str) -> Iterator[tuple[str
 
 def _module(job: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     """Return the module of a target: of a label by relabeling, or of the job's parameters."""
-    for rule in _objects(job.get("relabel_configs")):
+    for rule in objects(job.get("relabel_configs")):
         sources = rule.get("source_labels")
         if text(rule.get("target_label")) == "__param_module" and isinstance(sources, list) and sources:
             value = labels.get(text(sources[0]))
@@ -159,12 +169,12 @@ def _module(job: Mapping[str, Any], labels: Mapping[str, str]) -> str:
                 return value
     if "__param_module" in labels:
         return labels["__param_module"]
-    listed = _object(job.get("params")).get("module")
+    listed = mapping(job.get("params")).get("module")
     return text(listed[0]) if isinstance(listed, list) and listed else text(listed)
 
 
 def _hostname(job: Mapping[str, Any]) -> str:
-    listed = _object(job.get("params")).get("hostname")
+    listed = mapping(job.get("params")).get("hostname")
     return text(listed[0]) if isinstance(listed, list) and listed else ""
 
 
@@ -174,8 +184,8 @@ def _rules(
     probed: Sequence[_Probed],
     routes: "alertmanager.Routes",
 ) -> None:
-    groups = [group for document in documents for group in _objects(document.get("groups"))]
-    alerts = [(group, rule) for group in groups for rule in _objects(group.get("rules")) if "alert" in rule]
+    groups = [group for document in documents for group in objects(document.get("groups"))]
+    alerts = [(group, rule) for group in groups for rule in objects(group.get("rules")) if "alert" in rule]
     for group, rule in alerts:
         origin = Origin("alert rule", text(rule.get("alert")), text(group.get("name")))
         _rule(made, rule, origin, probed, routes)
@@ -208,7 +218,7 @@ def _rule(
     if not chosen:
         made.report.leave_out(origin, "none of the carried targets has its labels")
         return
-    labels = {str(name): text(value) for name, value in _object(rule.get("labels")).items()}
+    labels = {str(name): text(value) for name, value in mapping(rule.get("labels")).items()}
     reasons = ["its labels and annotations are not carried as texts"] if rule.get("annotations") else []
     for target in chosen:
         item = made.sections["monitors"][target.monitor]
@@ -260,11 +270,3 @@ def _matches(selector: str | None, labels: Mapping[str, str]) -> bool:
         if same == operator.startswith("!"):
             return False
     return True
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -16,6 +16,7 @@ from collector.importers.core.values import (
     drop_empty,
     interval,
     key,
+    objects,
     tags,
     text,
     threshold,
@@ -81,14 +82,14 @@ def of_backup(document: Any) -> Source:
             row = {"id": place, **folded(raw)}
             source.monitors.append(row)
             source.monitor_tags += [
-                {**folded(tag), "monitorid": row["id"]} for tag in _dicts(row.get("tags"))
+                {**folded(tag), "monitorid": row["id"]} for tag in objects(row.get("tags"))
             ]
             chosen = row.get("notificationidlist")
             source.monitor_notifications += [
                 {"monitorid": row["id"], "notificationid": id_} for id_ in _chosen(chosen)
             ]
-    source.notifications = [folded(item) for item in _dicts(whole_.get("notificationlist"))]
-    source.proxies = [folded(item) for item in _dicts(whole_.get("proxylist"))]
+    source.notifications = [folded(item) for item in objects(whole_.get("notificationlist"))]
+    source.proxies = [folded(item) for item in objects(whole_.get("proxylist"))]
     return source
 
 
@@ -257,10 +258,6 @@ def _components(source: Source, page: str, monitors: Mapping[str, str], reasons:
 
 def _weight(row: Row) -> tuple[int, int]:
     return whole(row.get("weight")) or 0, whole(row.get("id")) or 0
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _chosen(given: Any) -> list[Any]:

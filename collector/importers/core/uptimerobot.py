@@ -9,9 +9,12 @@ from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    first_of,
     host_port,
     interval,
     key,
+    mapping,
+    objects,
     statuses,
     tags,
     text,
@@ -59,11 +62,11 @@ def draft(document: Any) -> Draft:
     if not isinstance(monitors, list):
         raise WrongSource("is no answer of UptimeRobot: it has neither `monitors` nor `data`")
     made = Draft(SYSTEM)
-    channels = _add_contacts(made, _objects(document.get("alert_contacts", document.get("alertContacts"))))
+    channels = _add_contacts(made, objects(document.get("alert_contacts", document.get("alertContacts"))))
     keys: dict[str, str] = {}
-    for monitor in _objects(monitors):
+    for monitor in objects(monitors):
         id_ = text(monitor.get("id"))
-        name = html.unescape(text(_of(monitor, "friendly_name", "friendlyName"))) or f"Monitor {id_}"
+        name = html.unescape(text(first_of(monitor, "friendly_name", "friendlyName"))) or f"Monitor {id_}"
         origin = Origin("monitor", name, f"monitor {id_}")
         reasons: list[str] = []
         try:
@@ -73,8 +76,8 @@ def draft(document: Any) -> Draft:
             continue
         keys[id_] = made.add("monitors", origin, f"ur-{key(id_)}", body, reasons)
         _notify(made, keys[id_], monitor, body, channels)
-    _add_windows(made, _objects(document.get("mwindows", document.get("maintenanceWindows"))), monitors, keys)
-    _add_pages(made, _objects(document.get("psps")), keys)
+    _add_windows(made, objects(document.get("mwindows", document.get("maintenanceWindows"))), monitors, keys)
+    _add_pages(made, objects(document.get("psps")), keys)
     return made
 
 
@@ -90,7 +93,7 @@ def _body(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body:
         "interval": every,
         "timeout": timeout(float(whole(monitor.get("timeout")) or 30), reasons),
         "failureThreshold": max(
-            min(whole(_object(monitor.get("config")).get("applicationErrorRetries")) or 1, 100), 1
+            min(whole(mapping(monitor.get("config")).get("applicationErrorRetries")) or 1, 100), 1
         ),
         "group": text(monitor.get("groupName")),
         "tags": tags((_tag(tag), "") for tag in monitor.get("tags") or []),
@@ -103,7 +106,7 @@ def _body(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body:
         port = whole(monitor.get("port")) or _PORTS.get(text(monitor.get("sub_type")))
         body |= {"type": "tcp", "config": {"host": host_port(url)[0], "port": port or host_port(url)[1]}}
     elif type_ == "HEARTBEAT":
-        grace = whole(_of(monitor, "gracePeriod", "grace_period"))
+        grace = whole(first_of(monitor, "gracePeriod", "grace_period"))
         made.report.ping_urls[name] = url
         reasons.append("its URL changes")
         body = {
@@ -115,15 +118,15 @@ def _body(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body:
         body |= {"type": "dns", "config": _dns(monitor, url, reasons)}
     else:
         raise NotCarried(f"monitors of type {type_ or 'none'} have no counterpart")
-    if truth(_of(monitor, "sslExpirationReminder", "ssl_expiration_reminder")):
+    if truth(first_of(monitor, "sslExpirationReminder", "ssl_expiration_reminder")):
         reasons.append("the reminder of its certificate's expiry: add a monitor of type tls")
     return drop_empty(body)
 
 
 def _http(made: Draft, monitor: Monitor, type_: str, url: str, name: str, reasons: list[str]) -> Body:
-    method = text(_of(monitor, "http_method", "httpMethodType")).upper()
+    method = text(first_of(monitor, "http_method", "httpMethodType")).upper()
     method = _METHODS.get(method, method) or "GET"
-    headers = _object(_of(monitor, "custom_http_headers", "customHttpHeaders"))
+    headers = mapping(first_of(monitor, "custom_http_headers", "customHttpHeaders"))
     config: Body = {
         "url": url,
         "method": method if method != "GET" else "",
@@ -132,10 +135,10 @@ def _http(made: Draft, monitor: Monitor, type_: str, url: str, name: str, reason
         "expectedStatus": _expected(monitor),
         "auth": _auth(made, monitor, name, reasons),
     }
-    family = text(_object(monitor.get("config")).get("ipVersion"))
+    family = text(mapping(monitor.get("config")).get("ipVersion"))
     if family in {"ipv4Only", "ipv6Only"}:
         config["ipVersion"] = family[3]
-    if truth(_of(monitor, "ignore_ssl_errors")) or monitor.get("checkSSLErrors") is False:
+    if truth(first_of(monitor, "ignore_ssl_errors")) or monitor.get("checkSSLErrors") is False:
         config["verifyTls"] = False
     if monitor.get("followRedirections") is False:
         config["followRedirects"] = False
@@ -143,21 +146,21 @@ def _http(made: Draft, monitor: Monitor, type_: str, url: str, name: str, reason
     if type_ == "KEYWORD":
         assertions.append(_keyword(monitor))
     if type_ == "API":
-        assertions += _assertions(_object(_object(monitor.get("config")).get("apiAssertions")))
+        assertions += _assertions(mapping(mapping(monitor.get("config")).get("apiAssertions")))
     config["assertions"] = assertions
     return drop_empty(config)
 
 
 def _sent(monitor: Monitor) -> Any:
-    value = _of(monitor, "post_value", "postValueData")
+    value = first_of(monitor, "post_value", "postValueData")
     return value if isinstance(value, str | dict | list) else ""
 
 
 def _keyword(monitor: Monitor) -> Body:
     """Return the assertion: UptimeRobot's type says when to alert, not what is wanted."""
-    wanted = html.unescape(text(_of(monitor, "keyword_value", "keywordValue")))
-    absent = text(_of(monitor, "keyword_type", "keywordType")).upper() in {"1", "ALERT_EXISTS"}
-    any_case = text(_of(monitor, "keyword_case_type", "keywordCaseType")) in {"1", "CaseInsensitive"}
+    wanted = html.unescape(text(first_of(monitor, "keyword_value", "keywordValue")))
+    absent = text(first_of(monitor, "keyword_type", "keywordType")).upper() in {"1", "ALERT_EXISTS"}
+    any_case = text(first_of(monitor, "keyword_case_type", "keywordCaseType")) in {"1", "CaseInsensitive"}
     if not any_case:
         return {"source": "body", "op": "notContains" if absent else "contains", "value": wanted}
     if absent:
@@ -166,7 +169,7 @@ def _keyword(monitor: Monitor) -> Body:
 
 
 def _assertions(given: Mapping[str, Any]) -> list[Body]:
-    checks = _objects(given.get("checks"))
+    checks = objects(given.get("checks"))
     if text(given.get("logic")).upper() == "OR" and len(checks) > 1:
         raise NotCarried("wants any of several assertions, which has no counterpart")
     found: list[Body] = []
@@ -194,9 +197,9 @@ def _expected(monitor: Monitor) -> Any:
 
 
 def _auth(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body | None:
-    kind = text(_of(monitor, "http_auth_type", "authType")).upper()
-    user = text(_of(monitor, "http_username", "httpUsername"))
-    password = text(_of(monitor, "http_password", "httpPassword"))
+    kind = text(first_of(monitor, "http_auth_type", "authType")).upper()
+    user = text(first_of(monitor, "http_username", "httpUsername"))
+    password = text(first_of(monitor, "http_password", "httpPassword"))
     if kind in {"2", "DIGEST"}:
         reasons.append("digest authentication is not carried")
         return None
@@ -210,7 +213,7 @@ def _auth(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body 
 
 
 def _dns(monitor: Monitor, url: str, reasons: list[str]) -> Body:
-    records = _object(_object(monitor.get("config")).get("dnsRecords"))
+    records = mapping(mapping(monitor.get("config")).get("dnsRecords"))
     wanted = [(record, values) for record, values in records.items() if values]
     if len(wanted) > 1:
         reasons.append(f"only its {wanted[0][0]} records are checked: add a monitor for each other type")
@@ -222,7 +225,7 @@ def _add_contacts(made: Draft, contacts: Sequence[Mapping[str, Any]]) -> dict[st
     found: dict[str, str] = {}
     for contact in contacts:
         id_, value = text(contact.get("id")), text(contact.get("value"))
-        name = html.unescape(text(_of(contact, "friendly_name", "friendlyName"))) or value or id_
+        name = html.unescape(text(first_of(contact, "friendly_name", "friendlyName"))) or value or id_
         origin = Origin("alert contact", name, f"alert contact {id_}")
         kind = _CONTACTS.get(text(contact.get("type")).upper())
         if text(contact.get("status")) in {"0", "1"}:
@@ -242,8 +245,8 @@ def _add_contacts(made: Draft, contacts: Sequence[Mapping[str, Any]]) -> dict[st
 
 def _notify(made: Draft, monitor: str, source: Monitor, body: Body, channels: Mapping[str, str]) -> None:
     """Make a rule for each wait before and between notifications."""
-    for contact in _objects(_of(source, "alert_contacts", "assignedAlertContacts")):
-        channel = channels.get(text(_of(contact, "id", "alertContactId")))
+    for contact in objects(first_of(source, "alert_contacts", "assignedAlertContacts")):
+        channel = channels.get(text(first_of(contact, "id", "alertContactId")))
         if channel is None:
             continue
         wait, again = whole(contact.get("threshold")) or 0, whole(contact.get("recurrence")) or 0
@@ -261,13 +264,13 @@ def _add_windows(
 ) -> None:
     for window in windows:
         id_ = text(window.get("id"))
-        name = html.unescape(text(_of(window, "friendly_name", "friendlyName"))) or f"Maintenance {id_}"
+        name = html.unescape(text(first_of(window, "friendly_name", "friendlyName"))) or f"Maintenance {id_}"
         origin = Origin("maintenance", name, f"maintenance window {id_}")
         named = [text(item) for item in window.get("monitorIds") or []]
         named += [
             text(item.get("id"))
             for item in monitors
-            for own in _objects(item.get("mwindows"))
+            for own in objects(item.get("mwindows"))
             if text(own.get("id")) == id_
         ]
         covered = list(dict.fromkeys(keys[item] for item in named if item in keys))
@@ -286,7 +289,7 @@ def _times(window: Mapping[str, Any]) -> Body | None:
     kind = {"1": "once", "2": "daily", "3": "weekly", "4": "monthly"}.get(
         text(window.get("type")), text(window.get("interval"))
     )
-    clock = re.search(r"(\d{1,2}):(\d{2})", text(_of(window, "start_time", "time")))
+    clock = re.search(r"(\d{1,2}):(\d{2})", text(first_of(window, "start_time", "time")))
     minutes = whole(window.get("duration"))
     days = [
         number for part in re.split(r"[-,]", text(window.get("value"))) if (number := whole(part)) is not None
@@ -313,17 +316,19 @@ def _add_pages(made: Draft, pages: Sequence[Mapping[str, Any]], keys: Mapping[st
     names = {item_key: item.body["name"] for item_key, item in made.sections["monitors"].items()}
     for page in pages:
         id_ = text(page.get("id"))
-        name = html.unescape(text(_of(page, "friendly_name", "friendlyName"))) or f"Status {id_}"
-        listed = _of(page, "monitors", "monitorIds")
+        name = html.unescape(text(first_of(page, "friendly_name", "friendlyName"))) or f"Status {id_}"
+        listed = first_of(page, "monitors", "monitorIds")
         chosen = [text(item) for item in listed] if isinstance(listed, list) else list(keys)
         shown = [keys[item] for item in (chosen if chosen != ["0"] else keys) if item in keys]
         reasons = (
-            ["its password is not shown by the API"] if truth(_of(page, "password", "isPasswordSet")) else []
+            ["its password is not shown by the API"]
+            if truth(first_of(page, "password", "isPasswordSet"))
+            else []
         )
         body: Body = {
             "name": name,
-            "domain": text(_of(page, "custom_url", "customDomain")).partition("://")[2]
-            or text(_of(page, "custom_url", "customDomain")),
+            "domain": text(first_of(page, "custom_url", "customDomain")).partition("://")[2]
+            or text(first_of(page, "custom_url", "customDomain")),
             "components": [{"name": names[item], "monitorId": item} for item in shown],
             "visibility": "private" if reasons else "public",
         }
@@ -338,16 +343,3 @@ def _add_pages(made: Draft, pages: Sequence[Mapping[str, Any]], keys: Mapping[st
 
 def _tag(tag: Any) -> str:
     return text(tag.get("name")) if isinstance(tag, dict) else text(tag)
-
-
-def _of(body: Mapping[str, Any], *names: str) -> Any:
-    """Return the first of these fields that is there: v2 and v3 name them differently."""
-    return next((body[name] for name in names if body.get(name) is not None), None)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -70,6 +70,21 @@ def truth(value: Any) -> bool:
     return value.strip().lower() in {"1", "true", "yes", "on"} if isinstance(value, str) else bool(value)
 
 
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none for anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def first_of(body: Mapping[str, Any], *names: str) -> Any:
+    """Return the first of these fields that is there: versions of an API name them differently."""
+    return next((body[name] for name in names if body.get(name) is not None), None)
+
+
 def text(value: Any) -> str:
     """Return a text; of None, an empty one."""
     return "" if value is None else str(value)
