@@ -23,6 +23,8 @@ FOLDERS = ("collector", "probe", "shared", "tests", "docs", "deploy", "protos", 
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
 PICTURE = re.compile(r"!\[[^\]]+\]\(([^)\s]+\.png)\)")
+TOML = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
+YAML = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NEW = re.compile(r"^New file `([^`\n]+)`", re.MULTILINE)
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -103,9 +105,7 @@ def test_the_rules_for_prometheus_have_names_conditions_and_nothing_else() -> No
 
 
 def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -> None:
-    (shown,) = re.findall(
-        r"^```toml\n(.*?)^```", (ROOT / "docs/commands.md").read_text(), re.DOTALL | re.MULTILINE
-    )
+    [shown] = TOML.findall((ROOT / "docs/commands.md").read_text())
     file = tmp_path / "tocsin.toml"
     file.write_text(shown)
 
@@ -113,6 +113,25 @@ def test_the_settings_file_that_is_shown_is_taken_as_it_stands(tmp_path: Path) -
 
     assert warnings == []
     assert (settings.http_listen, settings.retention_days) == ("0.0.0.0:8080", 90)
+
+
+@name
+def test_every_settings_file_that_a_page_shows_is_understood(page: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tocsin.toml"
+    for shown in TOML.findall(page.read_text()):
+        file.write_text(shown)
+        assert load(UpSettings, ["--config", str(file)], {})[1] == []
+
+
+@name
+def test_every_yaml_that_a_page_shows_is_one_that_a_test_uses(page: Path) -> None:
+    """Resources are applied by tests/test_reference.py, named files where a page is followed.
+
+    What senders of metrics are told stands for what tests/senders tells real ones.
+    """
+    for shown in YAML.findall(page.read_text()):
+        assert re.match(r"(?:monitors|channels|remote_write|exporters):|# [\w./-]+\.yaml\n", shown), shown
+        assert yaml.safe_load(shown)
 
 
 def test_every_page_of_the_docs_is_found_from_the_readme() -> None:

@@ -1,5 +1,6 @@
 """What is built around the code is checked by what builds it: the site of docs/, and a release."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from collector.manual.library import manual
 from tests import docs_site, release
 
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 GOOD = '<h1 id="top">A</h1><a href="../b/#there">b</a> <a href="#top">up</a> <script src="../x.js"></script>'
 
 
@@ -57,10 +59,14 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@needs_git
+@pytest.mark.races
 def test_a_tree_whose_version_has_its_news_can_be_released(tree: Path) -> None:
     assert list(release.faults_of(tree)) == []
 
 
+@needs_git
+@pytest.mark.races
 @pytest.mark.parametrize(
     ("file", "text", "fault"),
     [

@@ -11,8 +11,11 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 import aiohttp
+import asyncpg
 import pytest
 import pytest_asyncio
 
@@ -20,7 +23,7 @@ from tests import page_script
 from tests.e2e.product import Caller, Product, running
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.shares_setup]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(480), pytest.mark.shares_setup]
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -143,10 +146,28 @@ def test_every_tutorial_is_followed() -> None:
     assert {page.name for page in TUTORIALS.glob("*.md")} == followed
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_database(server_url: str) -> AsyncIterator[str]:
+    """What the page's SQL makes: a database of a role that is no superuser. Its owner's URL."""
+    name = f"tocsin_{uuid4().hex}"
+    [sql] = re.findall(
+        r"^```sql\n(.*?)^```", (DOCS / "moving-the-database.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    admin = await asyncpg.connect(server_url)
+    try:
+        for statement in sql.replace("tocsin", name).splitlines():
+            await admin.execute(statement)
+        server = urlsplit(server_url)
+        place = server.netloc.rpartition("@")[2]
+        yield urlunsplit(server._replace(netloc=f"{name}:secret@{place}", path=f"/{name}"))
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await admin.execute(f"DROP ROLE {name}")
+    finally:
+        await admin.close()
+
+
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_database_moves_to_another_postgresql_and_back(
-    empty_database_url: str, tmp_path: Path
-) -> None:
+async def test_the_database_moves_to_another_postgresql_and_back(own_database: str, tmp_path: Path) -> None:
     """What was made before is there in the end, its secrets open, and the service starts from it."""
     (tmp_path / "again").mkdir()
     async with running(tmp_path) as (product, caller):
@@ -162,7 +183,7 @@ async def test_the_database_moves_to_another_postgresql_and_back(
             "/srv/tocsin-again": f"{tmp_path}/again/var",
             "/srv/tocsin": str(product.data_dir),
             "/backups/": f"{tmp_path}/backups/",
-            "postgresql://tocsin:secret@db.example.com/tocsin": empty_database_url,
+            "postgresql://tocsin:secret@db.example.com/tocsin": own_database,
         },
     )
 
