@@ -93,8 +93,13 @@ bench: $(TEST_READY) ## the figures of the hot paths, on this machine
 bench-guard: $(TEST_READY) ## ten of them beside floors of the same run; fails where one fell by a fifth
 	$(BIN)/python -m tests.bench.guard
 
-faults: $(TEST_READY) ## kill -9 of every part at random moments, under load
-	TOCSIN_TEST_KILLS=$${TOCSIN_TEST_KILLS:-50} $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+# SEED chooses the faults. MINUTES: of the walk; KILLS: outages with a kill around each.
+MINUTES ?= 30
+SEED ?= 20261125
+KILLS ?= 50
+
+faults: $(TEST_READY) ## faults of every part, under load, and a random walk through them; MINUTES=30 SEED=1 KILLS=50
+	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
 # TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
 hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours

@@ -8,6 +8,9 @@ import pytest
 from tests.simulation.models import committing, deciding, delivering, handover
 from tests.simulation.models.explorer import Model, explore, function_of
 
+# Some explore a quarter of a million states.
+SLOW = (pytest.mark.slow, pytest.mark.timeout(600))
+
 MODELS: dict[str, Callable[..., Model[Any]]] = {
     "committing": committing.model,
     "deciding": deciding.model,
@@ -20,9 +23,9 @@ MODELS: dict[str, Callable[..., Model[Any]]] = {
     "name",
     [
         "deciding",
-        pytest.param("committing", marks=pytest.mark.slow),
-        pytest.param("delivering", marks=pytest.mark.slow),
-        pytest.param("handover", marks=pytest.mark.slow),
+        pytest.param("committing", marks=SLOW),
+        pytest.param("delivering", marks=SLOW),
+        pytest.param("handover", marks=SLOW),
     ],
 )
 def test_no_order_of_steps_breaks_a_promise(name: str) -> None:
@@ -91,7 +94,7 @@ def test_each_action_stands_for_a_function_of_the_product(name: str) -> None:
             delivering.Mends(counted_first=False),
             f"at most {delivering.MOST_SENDS} sends of an event",
             id="attempts counted when they end",
-            marks=pytest.mark.slow,
+            marks=SLOW,
         ),
     ],
 )
