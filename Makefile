@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile sbom audit secrets senders reference docs screenshots release image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile upgrade sbom audit secrets senders reference docs screenshots release image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -104,6 +104,9 @@ faults: $(TEST_READY) ## faults of every part, under load, and a random walk thr
 # TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
 hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours
 	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
+
+upgrade: $(TEST_READY) ## from the first wave with a million results; its packages are installed below var/older
+	TOCSIN_TEST_RESULTS=$${TOCSIN_TEST_RESULTS:-1000000} $(BIN)/python -m pytest tests/e2e/test_upgrade.py $(PYTEST_ARGS)
 
 sbom: $(TEST_READY) ## build/sbom.json, the bill of materials of what runs, in CycloneDX
 	$(BIN)/python -m tests.hostile.sbom build/sbom.json

@@ -23,18 +23,23 @@ from shared.wire.convert import decode
 from tests.e2e.product import eventually
 from tests.ports import free_port
 
+_ROOT = Path(__file__).parents[2]
+
 
 @dataclass(slots=True)
 class Part:
     """One ``tocsin collector`` or ``tocsin probe``, with its directory and its TOCSIN_ variables.
 
     *executed*: it is never forked from a process that has loaded its code.
+    *source*: the tree whose program is run; *python*: the interpreter of its environment.
     """
 
     role: str
     home: Path
     settings: dict[str, str]
     executed: bool = False
+    source: Path = _ROOT
+    python: str = sys.executable
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -45,12 +50,12 @@ class Part:
         self.home.mkdir(parents=True, exist_ok=True)
         with (self.home / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *(["-P"] if self.executed else []), "-m", "shared.command", self.role],
+                [self.python, *(["-P"] if self.executed else []), "-m", "shared.command", self.role],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env=self.environment(self.settings),
-                cwd=Path(__file__).parents[2],
+                cwd=self.source,
             )
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:

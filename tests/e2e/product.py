@@ -27,7 +27,7 @@ _ROOT = Path(__file__).parents[2]
 class Product:
     """One data directory and its processes; *settings* are TOCSIN_ variables by their short names.
 
-    *source*: the tree whose program is run.
+    *source*: the tree whose program is run; *python*: the interpreter of its environment.
     """
 
     data_dir: Path
@@ -36,6 +36,7 @@ class Product:
     grpc: int = field(default_factory=free_port)
     otlp: int = field(default_factory=free_port)
     source: Path = _ROOT
+    python: str = sys.executable
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -65,7 +66,7 @@ class Product:
         environment["PYTHONPATH"] = str(self.source)  # its parts start elsewhere
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "shared.command", "up", *flags],
+                [self.python, "-m", "shared.command", "up", *flags],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

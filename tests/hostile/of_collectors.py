@@ -11,6 +11,7 @@ from uuid import UUID
 
 import orjson
 import tinycss2
+from jinja2 import TemplateError
 from joserfc.errors import SecurityWarning
 
 from collector.accounts.service import id_tokens
@@ -77,7 +78,7 @@ def template(data: bytes) -> None:
 
 
 RENDERING: Final = (
-    language.TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
+    TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
 )  # fmt: skip
 
 

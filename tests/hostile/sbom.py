@@ -58,7 +58,7 @@ def _license(package: LockedPackage) -> str:
         said = metadata(package.name)
     except PackageNotFoundError:
         return ""
-    text = said.get("License-Expression") or said.get("License") or ""
+    text = next((said[name] for name in ("License-Expression", "License") if name in said), "")
     return text.strip().partition("\n")[0][:200]
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import which
 from typing import Final
 
 from shared import join_tokens
@@ -25,6 +26,7 @@ PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
         r"(?=[^\"'\s]*[a-z])(?=[^\"'\s]*[A-Z])([A-Za-z0-9+/_=-]{32,})[\"']"
     ),
 }
+_MADE: Final = frozenset({"__pycache__", "build", "dist", "node_modules", "var"})
 
 
 def secrets(text: str) -> Iterator[tuple[int, str]]:
@@ -48,9 +50,17 @@ def _is_real(kind: str, written: str) -> bool:
 
 
 def tracked() -> list[Path]:
-    """The files that Git tracks. Raises FileNotFoundError or CalledProcessError outside of a clone."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    """The files that Git tracks; outside of a clone all files, without those that programs made."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z"]
+    listed = subprocess.run(command, check=False, capture_output=True, text=True) if which("git") else None
+    if listed is None or listed.returncode:
+        return [path for path in sorted(ROOT.rglob("*")) if not _is_made(path.relative_to(ROOT).parts[:-1])]
     return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+def _is_made(folders: tuple[str, ...]) -> bool:
+    """Whether programs made what is in these folders, as environments, caches and data."""
+    return any((folder.startswith(".") and folder != ".ci") or folder in _MADE for folder in folders)
 
 
 def scan(files: list[Path]) -> list[str]:
