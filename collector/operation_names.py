@@ -7,6 +7,7 @@ EXCEPTIONS: Final = {
     "POST /v1/monitors/bulk": "changeMonitors",
     "GET /v1/monitors/uptime": "listMonitorUptimes",
     "GET /v1/monitors/{id}/explain": "explainMonitor",
+    "GET /v1/monitors/{id}/results/export": "exportMonitorResults",
     "GET /v1/monitors/{id}/stats": "getMonitorStats",
     "DELETE /v1/monitors/{id}/silence": "unsilenceMonitor",
     "POST /v1/monitors/{id}/rotate-key": "rotateMonitorKey",

@@ -16,7 +16,7 @@ from collector.http.auth import NEEDS, Handler
 from collector.incidents import api as incidents
 from collector.maintenance import api as maintenance
 from collector.metrics import api as ingest
-from collector.monitors.api import bulk, explain, monitors, results, statistics
+from collector.monitors.api import bulk, explain, monitors, results, results_export, statistics
 from collector.notifications.api import channels, deliveries
 from collector.ops.api import health, metrics
 from collector.platform.access import Permission
@@ -85,6 +85,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("DELETE", "/v1/monitors/{id}", monitors.delete, WRITE),
     ("GET", "/v1/monitors/{id}/explain", explain.get, READ),
     ("GET", "/v1/monitors/{id}/results", results.list_, READ),
+    ("GET", "/v1/monitors/{id}/results/export", results_export.export, READ),
     ("GET", "/v1/monitors/{id}/series", ingest.list_series, READ),
     ("GET", "/v1/monitors/{id}/stats", statistics.chart, READ),
     ("POST", "/v1/monitors/{id}/pause", monitors.pause, WRITE),

@@ -100,6 +100,20 @@ OPERATIONS: dict[str, Operation] = {
             query("cursor", text(), "meta.next of the page before"),
         ),
     ),
+    "GET /v1/monitors/{id}/results/export": Operation(
+        summary="Export all results of a range, newest first, as CSV or as a JSON object a line",
+        media="text/csv",
+        answer=text("2026-11-21T07:24:00.000Z,eu,up,38,200,,1.2,9.4,12.8,13.1,0.4"),
+        query=(
+            *SPAN,
+            query("location", text(), "Only those from there"),
+            query("status", choice("up", "down", "unknown"), "Only those that came out so"),
+            query("cursor", text(), "meta.next of a page of results: only those after that page"),
+            query(
+                "format", choice("csv", "ndjson"), "csv by default; ndjson has what the list of results has"
+            ),
+        ),
+    ),
     "GET /v1/monitors/{id}/stats": Operation(
         summary="Response times and uptime over time, for a chart",
         answer=answer(answers.MonitorChart, "MonitorChart"),

@@ -50,12 +50,13 @@ TIMES = 60
 LATE_HOURS = 200
 
 # One every minute at each location, started within 8 ms of its place and numbered within its instant as those
-# of probes are; down for 20 minutes every tenth day. The phases of HTTPS in tenths of a millisecond, each with
-# a spread of its own: a network's of 3 % with a slow one in fifty, a server's of 15 %.
+# of probes are; down for 20 minutes every tenth day. The phases of HTTPS in tenths of a millisecond, each by
+# its own spread: a network's of 3 % with a slow one in fifty, a server's of 15 %.
 _RESULTS = """
     INSERT INTO results (ts, monitor, ms, error, location, n, run, status, code, phases)
     SELECT at, monitor, CASE WHEN bad THEN 7 ELSE (dns + connect + tls + first_byte + transfer) / 10 END,
-        NULL, location, (random() * 32767)::int, 1, CASE WHEN bad THEN 2 ELSE 1 END, CASE WHEN bad THEN NULL ELSE 200 END,
+        NULL, location, (random() * 32767)::int, 1, CASE WHEN bad THEN 2 ELSE 1 END,
+        CASE WHEN bad THEN NULL ELSE 200 END,
         CASE WHEN NOT bad THEN varint(dns + 1) || varint(connect + 1) || varint(tls + 1)
             || varint(first_byte + 1) || varint(transfer + 1) || varint(143) END
     FROM (

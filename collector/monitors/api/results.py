@@ -35,7 +35,7 @@ async def list_(request: web.Request) -> web.Response:
     query = Query(request)
     limit = pages.limit(query, default=_LIMIT, most=_MOST)
     now = context.now()
-    wanted = _wanted(query, now)
+    wanted = wanted_results(query, now)
     query.done()
     shown, total = await results.page(context.db, monitor, wanted, limit, now)
     whole, logs = await web3_reads.logs(context.db, monitor, shown)
@@ -61,7 +61,7 @@ def _link(request: web.Request, wanted: ResultFilter, following: str | None) -> 
     return {"Link": f'<{url}>; rel="next"'}
 
 
-def _wanted(query: Query, now: datetime) -> ResultFilter:
+def wanted_results(query: Query, now: datetime) -> ResultFilter:
     """Return the filter; by default the last 24 h, or the 24 h before ``to``."""
     since, until = query.span()
     until = until or max(now, since or now)

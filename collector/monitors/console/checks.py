@@ -1,11 +1,9 @@
 """The latest checks of a monitor for its page, filtered, and all of a window as CSV."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import hdrs, web
 
@@ -17,6 +15,7 @@ from collector.history.storage.result_reads import Result, ResultFilter
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.api import views
+from collector.monitors.api.results_export import CSV_HEADER, csv_lines, csv_of
 from collector.monitors.console import response
 from collector.monitors.console.response import ChartView
 from collector.monitors.service import reads, results
@@ -25,7 +24,6 @@ from collector.monitors.storage.monitors import Monitor
 from collector.platform.answer_json import json_object
 from collector.platform.storage.db import Db
 from shared import ids
-from shared.clock import iso
 from shared.results import Status
 
 STATUSES: Final[Mapping[str, Status]] = {
@@ -46,10 +44,6 @@ _DRAWN: Final = 120
 _WEEK: Final = timedelta(days=7)
 _SOON: Final = timedelta(minutes=1)
 _MOST_EXPORTED: Final = 50_000
-_A_PAGE: Final = 1_000
-# A spreadsheet takes a text with one of these at its start for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_COLUMNS: Final = ("time", "location", "status", "duration_ms", "code", "error", *PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,41 +150,12 @@ async def export(request: web.Request) -> web.StreamResponse:
         }
     )
     await answer.prepare(request)
-    await answer.write(_rows([_COLUMNS]))
+    await answer.write(csv_lines([CSV_HEADER]))
     left = _MOST_EXPORTED
-    while left:
-        found = await results.newest(context.db, monitor, wanted, min(left, _A_PAGE), now)
-        await answer.write(_rows([_cells(each) for each in found]))
+    async for found in results.pages(context.db, monitor, wanted, now):
+        await answer.write(csv_of(found[:left]))
         left -= len(found)
-        if len(found) < _A_PAGE:
+        if left <= 0:
             break
-        wanted = ResultFilter(
-            since=wanted.since,
-            until=wanted.until,
-            location=wanted.location,
-            status=wanted.status,
-            before=found[-1].cursor,
-        )
     await answer.write_eof()
     return answer
-
-
-def _cells(result: Result) -> list[Any]:
-    shown = views.result(result)
-    phases = json_object(shown.phases)
-    error = result.error or ""
-    return [
-        iso(result.ts),
-        result.name,
-        shown.status,
-        result.ms,
-        result.code or "",
-        f"'{error}" if error.startswith(_FORMULA) else error,
-        *("" if phases.get(name) is None else phases[name] for name in PHASES),
-    ]
-
-
-def _rows(rows: Sequence[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()

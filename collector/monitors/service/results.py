@@ -1,6 +1,7 @@
 """Results of a monitor for callers: a page, and the total."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from collector.history.core import window
@@ -17,6 +18,7 @@ _MS = timedelta(milliseconds=1)
 # For ranges longer than this it is faster to find out first which hours to read.
 _LONG = 2 * DAY
 _TOGETHER = 12
+_A_PAGE = 1_000
 # No result is later, and arithmetic from here stays within the range of datetime.
 _LAST = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -36,6 +38,17 @@ async def newest(db: Db, monitor: Monitor, wanted: ResultFilter, limit: int, now
     """Return the newest of the wanted results, without their total number."""
     async with db.connection() as tx:
         return await _newest(tx, monitor.monitor, wanted, limit, now)
+
+
+async def pages(
+    db: Db, monitor: Monitor, wanted: ResultFilter, now: datetime
+) -> AsyncIterator[Sequence[Result]]:
+    """Yield all of the wanted results, newest first, in pages; no connection is held between two pages."""
+    while shown := await newest(db, monitor, wanted, _A_PAGE, now):
+        yield shown
+        if len(shown) < _A_PAGE:
+            return
+        wanted = replace(wanted, before=shown[-1].cursor)
 
 
 async def _newest(tx: Tx, monitor: int, wanted: ResultFilter, limit: int, now: datetime) -> list[Result]:

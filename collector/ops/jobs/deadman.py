@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from collector.history.storage import partitions
 from collector.ops.job_health import Pulse
 from collector.platform import metrics
 from collector.platform.storage import leases
@@ -104,4 +105,6 @@ async def _amiss(tx: Tx, owner: UUID, now: datetime) -> str:
     probes = [watched.presence for watched in await watch.all_(tx)]
     if not any(probe.live(now) and not probe.draining for probe in probes):
         return "no probe is live"
+    if await partitions.strays(tx):
+        return "results are stored outside of every day"
     return ""

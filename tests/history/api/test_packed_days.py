@@ -1,7 +1,10 @@
 """A packed day answers every question as its rows did."""
 
+import csv
+import io
 from typing import Any
 
+import orjson
 import pytest
 
 from collector.history.storage import last_results, partitions, results, rollups
@@ -138,3 +141,42 @@ async def test_what_is_packed_is_known_as_stored_and_as_the_last_result(api: Api
         (last[8], last[9])
     ]
     assert stored == {0}
+
+
+@pytest.mark.parametrize("asked", [{}, {"location": "packed-a", "status": "down"}], ids=["all", "some"])
+async def test_an_export_has_every_result_of_a_range_and_nothing_else(
+    api: Api, asked: dict[str, str]
+) -> None:
+    id_, _, rows = await day_of(api)
+    await pack_all(api.context.db)
+    path = f"/v1/monitors/{id_}/results"
+    query = {"from": iso(MONDAY), "to": iso(MONDAY + DAY), **asked}
+    listed, page = [], {**query, "limit": "1000"}
+    while True:
+        answer = (await api.get(path, params=page)).json
+        listed += answer["data"]
+        if answer["meta"]["next"] is None:
+            break
+        page["cursor"] = answer["meta"]["next"]
+    assert asked or len(listed) == len(rows)
+
+    lines = await api.get(f"{path}/export", params={**query, "format": "ndjson"})
+    assert lines.headers["Content-Type"] == "application/x-ndjson"
+    assert [orjson.loads(line) for line in lines.body.splitlines()] == listed
+
+    table = await api.get(f"{path}/export", params=query)
+    assert table.headers["Content-Type"] == "text/csv; charset=utf-8"
+    cells = list(csv.DictReader(io.StringIO(table.body.decode())))
+    assert [(each["time"], each["location"], each["status"], int(each["duration_ms"])) for each in cells] == [
+        (each["timestamp"], each["location"], each["status"], each["responseTime"]) for each in listed
+    ]
+    assert [each["tls"] for each in cells] == ["" if each["status"] != "up" else "12.8" for each in listed]
+
+
+async def test_an_export_refuses_what_the_list_refuses(api: Api) -> None:
+    id_ = await make(api)
+    wrong = await api.get(f"/v1/monitors/{id_}/results/export", params={"format": "xml", "status": "odd"})
+    assert wrong.status == 400
+    assert set(wrong.json["details"]) == {"format", "status"}
+    unknown = await api.get(f"/v1/monitors/mon_{'0' * 26}/results/export")
+    assert unknown.status == 404

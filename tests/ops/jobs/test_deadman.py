@@ -13,6 +13,7 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
+from collector.history.storage import partitions
 from collector.ops.job_health import Pulse
 from collector.ops.jobs.deadman import Deadman
 from collector.platform.storage.db import Db
@@ -186,6 +187,24 @@ async def test_without_a_live_probe_there_are_no_pings(ground: Ground, logged: l
 
     ground.probe_id = probe_id
     assert await ground.passes(5 * SECOND) == 1
+
+
+async def test_results_outside_of_every_day_stop_the_pings_until_they_have_one(
+    ground: Ground, logged: list[Any]
+) -> None:
+    ground.collector()
+    assert await ground.passes(MINUTE) >= 1
+    async with ground.db.transaction() as tx:
+        await tx.execute(
+            "INSERT INTO results (ts, monitor, ms, location, n, run, status) VALUES ($1, 1, 1, 1, 1, 1, 1)",
+            NOW,
+        )
+    assert await ground.passes(2 * MINUTE) == 0
+    assert told(logged) == [None, "results are stored outside of every day"]
+
+    async with ground.db.transaction() as tx:
+        await partitions.make(tx, NOW.date())
+    assert await ground.passes(MINUTE) >= 1
 
 
 async def test_a_probe_that_drains_or_is_revoked_keeps_no_pings_up(ground: Ground) -> None:
