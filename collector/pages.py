@@ -132,6 +132,15 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         like("POST", "/v1/incidents/{id}/acknowledge"),
     ),
     ConsolePage(
+        "POST", "/incidents/{id}/snooze", incidents.snooze, like("POST", "/v1/incidents/{id}/snooze")
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/end-snooze",
+        incidents.end_snooze,
+        like("DELETE", "/v1/incidents/{id}/snooze"),
+    ),
+    ConsolePage(
         "POST", "/incidents/{id}/resolve", incidents.resolve, like("POST", "/v1/incidents/{id}/resolve")
     ),
     ConsolePage(

@@ -108,6 +108,8 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/incidents/{id}", incidents.get, READ),
     ("PUT", "/v1/incidents/{id}", incidents.update, WRITE),
     ("POST", "/v1/incidents/{id}/acknowledge", incidents.acknowledge, WRITE),
+    ("POST", "/v1/incidents/{id}/snooze", incidents.snooze, WRITE),
+    ("DELETE", "/v1/incidents/{id}/snooze", incidents.end_snooze, WRITE),
     ("POST", "/v1/incidents/{id}/resolve", incidents.resolve, WRITE),
     ("POST", "/v1/incidents/{id}/reopen", incidents.reopen, WRITE),
     ("POST", "/v1/incidents/{id}/notes", incidents.add_note, WRITE),

@@ -25,7 +25,7 @@ SECOND_FACTOR: Final = "/settings/account/two-factor"
 THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
 # What a button "Undo" may do: a forged cookie must not make it delete anything.
-_UNDO: Final = re.compile(r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|pause|resume|unsilence)")
+_UNDO: Final = re.compile(r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|end-snooze|pause|resume|unsilence)")
 _MOST_FIELDS: Final = 20_000
 
 

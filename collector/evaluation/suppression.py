@@ -60,6 +60,7 @@ async def surroundings(
                 parents=state if parents else Parents.WELL,
                 acknowledged=locked.open_incident is not None
                 and locked.open_incident.status == IncidentStatus.ACKNOWLEDGED,
+                snoozed_until=locked.open_incident.snoozed_until if locked.open_incident else None,
                 by_hand=locked.by_hand,
                 votes=any(place.vote.counts(now) for place in here),
                 measured=any(place.last_at is not None for place in here),

@@ -57,6 +57,8 @@ class IncidentAnswer:
     """Error of the newest failed check."""
     parent_incident_id: IncidentId | None
     """Id of the parent monitor's incident, while which this one is not announced."""
+    snoozed_until: Annotated[datetime | None, Omitted()] = None
+    """Until when its reminders and escalation wait; omitted if they do not."""
     warnings: Warnings = None
     """What was ignored of the request."""
 

@@ -29,7 +29,7 @@ from collector.incidents.answers import (
     ResolvedIncident,
     TimelineEntry,
 )
-from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution, Snooze
 from collector.incidents.core.stats import Period, dates
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, incidents, postmortem
@@ -109,6 +109,21 @@ async def acknowledge(request: web.Request) -> web.Response:
             acknowledged_by=Person(**who.shown),
         )
     )
+
+
+async def snooze(request: web.Request) -> web.Response:
+    context, id_ = context_of(request), await _found(request)
+    wanted, unknown = check(Snooze, await body(request))
+    now = context.now()
+    until = now + timedelta(seconds=wanted.duration)
+    done = await actions.snooze(context.db, actor(request), id_, until, now)
+    return ok(replace(incidents.shown(done, now), warnings=ignored(unknown) or None))
+
+
+async def end_snooze(request: web.Request) -> web.Response:
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
+    now = context.now()
+    return ok(incidents.shown(await actions.end_snooze(context.db, actor(request), id_, now), now))
 
 
 async def resolve(request: web.Request) -> web.Response:

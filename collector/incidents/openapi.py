@@ -11,7 +11,7 @@ from collector.http.openapi.parts import (
     query,
 )
 from collector.incidents import answers
-from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution, Snooze
 from collector.incidents.core.stats import Period
 from collector.incidents.core.status import IncidentStatus
 
@@ -59,6 +59,16 @@ OPERATIONS: dict[str, Operation] = {
         summary="Acknowledge an incident",
         answer=answer(answers.AcknowledgedIncident, "AcknowledgedIncident"),
         more=_CONFLICT,
+    ),
+    "POST /v1/incidents/{id}/snooze": Operation(
+        summary="Snooze reminders and escalation of an open incident",
+        answer=INCIDENT,
+        body=request(Snooze, "SnoozeIncidentRequest"),
+        example={"duration": 3600},
+        more=_CONFLICT,
+    ),
+    "DELETE /v1/incidents/{id}/snooze": Operation(
+        summary="End the snooze of an incident", answer=INCIDENT, more=_CONFLICT
     ),
     "POST /v1/incidents/{id}/resolve": Operation(
         summary="Resolve an incident",

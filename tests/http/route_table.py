@@ -187,6 +187,7 @@ BODIES: dict[Route, dict[str, Any]] = {
     ("POST", "/v1/monitors/{id}/silence"): {"duration": 60},
     ("POST", "/v1/incidents"): {"title": "It smells of smoke"},
     ("PUT", "/v1/incidents/{id}"): {"severity": "low"},
+    ("POST", "/v1/incidents/{id}/snooze"): {"duration": 3600},
     ("POST", "/v1/incidents/{id}/notes"): {"text": "Looked, saw none"},
     ("POST", "/v1/alert-channels"): {"name": "Ops", "type": "webhook", "config": {"url": _NOWHERE}},
     ("PUT", "/v1/alert-channels/{id}"): {"name": "other", "config": {"timeout": 7}},
@@ -235,6 +236,7 @@ FIRST: dict[Route, list[Route]] = {
     ("POST", "/v1/monitors/{id}/resume"): [("POST", "/v1/monitors/{id}/pause")],
     ("DELETE", "/v1/monitors/{id}/silence"): [("POST", "/v1/monitors/{id}/silence")],
     ("POST", "/v1/incidents/{id}/reopen"): [("POST", "/v1/incidents/{id}/resolve")],
+    ("DELETE", "/v1/incidents/{id}/snooze"): [("POST", "/v1/incidents/{id}/snooze")],
     ("DELETE", "/v1/probes/{id}/drain"): [("POST", "/v1/probes/{id}/drain")],
 }
 

@@ -23,6 +23,7 @@ class Hold(StrEnum):
     PARENT_AWAITED = "parent_awaited"
     FLAPPING = "flapping"
     ACKNOWLEDGED = "acknowledged"
+    SNOOZED = "snoozed"
     RESOLVED_BY_HAND = "resolved_by_hand"
     NO_VOTERS = "no_voters"
 
@@ -87,6 +88,7 @@ TABLE: dict[Hold, HoldEffects] = {
         resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=AfterHold.ANNOUNCED
     ),
     Hold.ACKNOWLEDGED: HoldEffects(openings=True, reminders=Reminders.STOP, after=AfterHold.NOTHING),
+    Hold.SNOOZED: HoldEffects(openings=True, reminders=Reminders.HELD, after=AfterHold.NOTHING),
     Hold.RESOLVED_BY_HAND: HoldEffects(
         opens=False, openings=False, reminders=Reminders.AFRESH, after=AfterHold.REOPENED
     ),
@@ -106,9 +108,9 @@ TABLE: dict[Hold, HoldEffects] = {
 class MonitorContext:
     """Everything that may suppress a monitor's notifications.
 
-    *maintenance_until*: the end of its present window; *flapping*: its state changes too often; *by_hand*: a
-    user resolved the incident of its present outage; *votes*: some location votes; *measured*: something
-    was, since it was made or resumed.
+    *maintenance_until*: the end of its present window; *flapping*: its state changes too often;
+    *snoozed_until*: until when its open incident is snoozed; *by_hand*: a user resolved the incident of its
+    present outage; *votes*: some location votes; *measured*: something was, since it was made or resumed.
     """
 
     paused: bool = False
@@ -117,6 +119,7 @@ class MonitorContext:
     parents: Parents = Parents.WELL
     flapping: bool = False
     acknowledged: bool = False
+    snoozed_until: datetime | None = None
     by_hand: bool = False
     votes: bool = True
     measured: bool = True
@@ -150,6 +153,7 @@ def holding(standing: MonitorContext, now: datetime) -> tuple[Hold, ...]:
         Hold.PARENT_AWAITED: standing.parents is Parents.AWAITED,
         Hold.FLAPPING: standing.flapping,
         Hold.ACKNOWLEDGED: standing.acknowledged,
+        Hold.SNOOZED: standing.snoozed_until is not None and standing.snoozed_until > now,
         Hold.RESOLVED_BY_HAND: standing.by_hand,
         Hold.NO_VOTERS: not standing.votes,
     }

@@ -26,6 +26,7 @@ class LatestIncident:
     status: IncidentStatus = IncidentStatus.OPEN
     parent_incident_id: UUID | None = None
     reopened_at: datetime | None = None
+    snoozed_until: datetime | None = None
 
     def downtime_s(self, until: datetime) -> int:
         """Return the seconds of all its open spans, the present one up to *until*."""
@@ -168,7 +169,7 @@ async def _with_incidents(tx: Tx, rows: Sequence[Any]) -> list[LockedMonitor]:
         LATERAL (
             SELECT i.monitor_id, i.id, i.severity, i.started_at, i.span_from, i.spans_s,
                 coalesce(i.last_error, '') AS last_error, i.resolved_at, i.resolved_by, i.status,
-                i.parent_incident_id, i.reopened_at
+                i.parent_incident_id, i.reopened_at, i.snoozed_until
             FROM incidents i
             WHERE i.team_id = u.team_id AND i.monitor_id = u.monitor_id AND i.automatic
             ORDER BY i.resolved_at IS NOT NULL, coalesce(i.reopened_at, i.created_at) DESC LIMIT 1

@@ -16,6 +16,8 @@ class TimelineType(StrEnum):
     PARENT_DOWN = "parent_down"
     SEVERITY_CHANGED = "severity_changed"
     SILENCED = "silenced"
+    SNOOZED = "snoozed"
+    SNOOZE_ENDED = "snooze_ended"
     MONITOR_DELETED = "monitor_deleted"
     NOTIFIED = "notified"
     ESCALATED = "escalated"

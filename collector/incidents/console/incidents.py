@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -18,7 +18,7 @@ from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.incidents.console.comparison import compare
-from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution
+from collector.incidents.core.fields import Changes, NewIncident, NewNote, ReopenRequest, Resolution, Snooze
 from collector.incidents.core.status import IncidentStatus
 from collector.incidents.service import actions, evidence, incidents
 from collector.incidents.service.stats import SEVERITIES
@@ -46,12 +46,22 @@ _TONES: Final[Mapping[str, str]] = {
 T = TypeVar("T")
 
 
+_SNOOZES: Final = (
+    (1_800, "30 minutes"),
+    (3_600, "1 hour"),
+    (14_400, "4 hours"),
+    (43_200, "12 hours"),
+    (86_400, "1 day"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class IncidentLine:
     """A line of the list; *lasted*: the seconds for which it was, or has been, open."""
 
     incident: Incident
     lasted: int
+    snoozed_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,29 @@ async def acknowledge(request: web.Request) -> web.StreamResponse:
     )
 
 
+async def snooze(request: web.Request) -> web.StreamResponse:
+    context, now = context_of(request), context_of(request).now()
+
+    def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
+        length = value(form, "duration")
+        wanted, _ = check(Snooze, {"duration": int(length) if length.isdigit() else length})
+        until = now + timedelta(seconds=wanted.duration)
+        return actions.snooze(context.db, who(request), id_, until, now)
+
+    return await _perform(
+        request, action, "Snoozed: reminders and escalations wait until then.", undo="end-snooze"
+    )
+
+
+async def end_snooze(request: web.Request) -> web.StreamResponse:
+    context = context_of(request)
+    return await _perform(
+        request,
+        lambda id_, _: actions.end_snooze(context.db, who(request), id_, context.now()),
+        "Snooze ended: reminders and escalations go on.",
+    )
+
+
 async def resolve(request: web.Request) -> web.StreamResponse:
     def action(id_: UUID, form: Mapping[str, Any]) -> Awaitable[Incident]:
         wanted, _ = check(Resolution, _given(form, resolutionNote="note"))
@@ -182,6 +215,8 @@ async def _shown(request: web.Request, faults: Mapping[str, str], status: int = 
         incident=incident,
         id=ids.show("inc", id_),
         lasted=incidents.lasted_s(incident, now),
+        snoozed_until=incident.snoozed(now),
+        snoozes=_SNOOZES,
         timeline=_timeline(log, sent, failures, newest_first=newest_first),
         newest_first=newest_first,
         evidence=failures,
@@ -250,7 +285,7 @@ def _given(form: Mapping[str, Any], **named: str) -> dict[str, str]:
 
 
 def _row(incident: Incident, now: datetime) -> IncidentLine:
-    return IncidentLine(incident, incidents.lasted_s(incident, now))
+    return IncidentLine(incident, incidents.lasted_s(incident, now), incident.snoozed(now))
 
 
 def _wanted(request: web.Request) -> IncidentFilter:

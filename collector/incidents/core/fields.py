@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import MaxLen, MinLen, Predicate
+from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from collector.platform.monitor import MonitorId, Severity, has_ink
 from shared.kinds.fields import ErrorText
@@ -36,6 +36,14 @@ class Changes:
     """New text for people."""
     severity: Severity | None = None
     """New severity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snooze:
+    """How long reminders and escalation of an incident wait."""
+
+    duration: Annotated[int, Interval(ge=60, le=604_800)]
+    """Seconds until they go on, 1 minute to 7 days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.platform.storage.give_way import giving_way, patiently
 from collector.platform.validation.validation import read
 from shared import ids
+from shared.clock import iso
 from shared.errors import Conflict, Invalid, NotFound
 
 _NO_MONITOR = "there is no such monitor"
@@ -74,6 +75,25 @@ async def acknowledge(
         await followers.acknowledge(tx, actor, id_, now)
         await _log(tx, actor, id_, TimelineType.ACKNOWLEDGED, f"Acknowledged by {actor.name}", now)
         return await _announce(tx, actor, "acknowledge", id_, now)
+
+
+async def snooze(db: Db, actor: Actor, id_: UUID, until: datetime, now: datetime) -> Incident:
+    """Let reminders and escalation wait until then. Raises NotFound; Conflict unless the incident is open."""
+    async with db.transaction() as tx:
+        if not await writes.snooze(tx, actor.team_id, id_, until):
+            raise await _conflict(tx, actor, id_, "The incident is {}: only an open incident is snoozed")
+        await _log(tx, actor, id_, TimelineType.SNOOZED, f"Until {iso(until)}, by {actor.name}", now)
+        return await _done(tx, actor, "snooze", id_)
+
+
+async def end_snooze(db: Db, actor: Actor, id_: UUID, now: datetime) -> Incident:
+    """Let reminders and escalation go on. Raises NotFound; Conflict unless the incident is snoozed."""
+    async with db.transaction() as tx:
+        before = await _one(tx, actor, id_)
+        if before.snoozed(now) is None or not await writes.snooze(tx, actor.team_id, id_, None):
+            raise Conflict("The incident is not snoozed")
+        await _log(tx, actor, id_, TimelineType.SNOOZE_ENDED, f"Ended by {actor.name}", now)
+        return await _done(tx, actor, "end-snooze", id_)
 
 
 async def resolve(db: Db, actor: Actor, id_: UUID, note: str | None, now: datetime) -> Incident:

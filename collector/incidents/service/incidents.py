@@ -113,6 +113,7 @@ def shown(incident: Incident, now: datetime) -> IncidentAnswer:
         downtime_formatted=downtime.formatted(seconds),
         failure_count=incident.failure_count,
         last_error=incident.last_error,
+        snoozed_until=incident.snoozed(now),
         parent_incident_id=_id(incident.parent_incident_id),
     )
 

@@ -50,7 +50,7 @@ async def reopen(tx: Tx, again: Sequence[tuple[int, UUID, datetime]], now: datet
         """
         UPDATE incidents i SET status = 'open', reopened_at = $4, span_from = u.span_from,
             resolved_at = NULL, resolved_by = NULL, resolution_note = NULL,
-            acknowledged_at = NULL, acknowledged_by = NULL, parent_incident_id = NULL
+            acknowledged_at = NULL, acknowledged_by = NULL, parent_incident_id = NULL, snoozed_until = NULL
         FROM unnest($1::int[], $2::uuid[], $3::timestamptz[]) AS u (team_id, id, span_from)
         WHERE i.team_id = u.team_id AND i.id = u.id
         """,

@@ -18,7 +18,8 @@ _FROM = """
 _COLUMNS = """
     i.id, i.title, i.description, i.monitor_id, i.monitor_name, i.status, i.severity, i.started_at,
     i.created_at, i.acknowledged_at, i.acknowledged_by, i.resolved_at, i.resolved_by, i.resolution_note,
-    i.reopened_at, i.failure_count, i.last_error, i.span_from, i.spans_s, i.parent_incident_id, m.paused_at
+    i.reopened_at, i.failure_count, i.last_error, i.span_from, i.spans_s, i.parent_incident_id, m.paused_at,
+    i.snoozed_until
 """
 
 
@@ -47,6 +48,13 @@ class Incident:
     spans_s: int
     parent_incident_id: UUID | None
     paused_at: datetime | None
+    snoozed_until: datetime | None = None
+
+    def snoozed(self, now: datetime) -> datetime | None:
+        """Return until when reminders and escalation wait; None if they do not."""
+        if self.status is not IncidentStatus.OPEN or self.snoozed_until is None:
+            return None
+        return self.snoozed_until if self.snoozed_until > now else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,13 +38,29 @@ async def acknowledge(tx: Tx, team_id: int, id_: UUID, by: dict[str, Any], now: 
     return bool(
         await tx.fetchval(
             """
-            UPDATE incidents SET status = 'acknowledged', acknowledged_at = $3, acknowledged_by = $4
+            UPDATE incidents SET status = 'acknowledged', acknowledged_at = $3, acknowledged_by = $4,
+                snoozed_until = NULL
             WHERE team_id = $1 AND id = $2 AND status = 'open' RETURNING true
             """,
             team_id,
             id_,
             now,
             by,
+        )
+    )
+
+
+async def snooze(tx: Tx, team_id: int, id_: UUID, until: datetime | None) -> bool:
+    """Let reminders and escalation wait until then, or no longer; False if the incident is not open."""
+    return bool(
+        await tx.fetchval(
+            """
+            UPDATE incidents SET snoozed_until = $3
+            WHERE team_id = $1 AND id = $2 AND status = 'open' RETURNING true
+            """,
+            team_id,
+            id_,
+            until,
         )
     )
 
@@ -83,7 +99,7 @@ async def reopen(tx: Tx, team_id: int, id_: UUID, now: datetime) -> bool:
             """
             UPDATE incidents SET status = 'open', reopened_at = $3, span_from = $3,
                 resolved_at = NULL, resolved_by = NULL, resolution_note = NULL,
-                acknowledged_at = NULL, acknowledged_by = NULL
+                acknowledged_at = NULL, acknowledged_by = NULL, snoozed_until = NULL
             WHERE team_id = $1 AND id = $2 AND status = 'resolved' RETURNING true
             """,
             team_id,

@@ -27,6 +27,7 @@ _WHAT: Mapping[table.Hold, tuple[str, str | None]] = {
         "Its state changed more than 6 times in 30 minutes; it is told of once one has held for 10.",
     ),
     table.Hold.ACKNOWLEDGED: ("reminders and escalation", "Somebody has taken its incident on."),
+    table.Hold.SNOOZED: ("reminders and escalation", "Its incident is snoozed."),
     table.Hold.RESOLVED_BY_HAND: (
         "monitor.down",
         "Somebody resolved its incident; System opens it again if the monitor stays down.",
@@ -110,6 +111,7 @@ def _shown(hold: table.Hold, facts: MonitorFacts) -> ActiveHold:
     until = {
         table.Hold.SILENCED: monitor.silenced_until,
         table.Hold.MAINTENANCE: monitor.around.maintenance_until,
+        table.Hold.SNOOZED: monitor.around.snoozed_until,
     }.get(hold)
     if hold is table.Hold.SILENCED:
         reason = facts.silence_reason

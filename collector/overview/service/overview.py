@@ -70,6 +70,7 @@ class OpenIncident:
 
     incident: Incident
     lasted: int
+    snoozed_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,10 @@ async def _open_incidents(db: Db, team_id: int, now: datetime) -> list[OpenIncid
         if len(found) < _INCIDENTS:
             some, _ = await incidents.page(db, team_id, IncidentFilter(status=status), _MOST_INCIDENTS, 0)
             found += sorted(some, key=lambda incident: SEVERITIES.index(incident.severity))
-    return [OpenIncident(incident, incidents.lasted_s(incident, now)) for incident in found[:_INCIDENTS]]
+    return [
+        OpenIncident(incident, incidents.lasted_s(incident, now), incident.snoozed(now))
+        for incident in found[:_INCIDENTS]
+    ]
 
 
 def sum_of(groups: Sequence[GroupCount]) -> dict[str, int]:

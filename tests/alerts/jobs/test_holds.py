@@ -76,6 +76,27 @@ async def test_silenced_after_the_opening_holds_reminders_and_escalation_but_not
     assert await alerting.sent() == [FIRED, RECOVERED]
 
 
+async def test_a_snooze_holds_reminders_and_escalation_until_it_ends_by_itself(db: Db) -> None:
+    alerting = await ruled(db)
+    await go_down(alerting)
+    await alerting.world.run("UPDATE incidents SET snoozed_until = $1", alerting.now() + 30 * MINUTE)
+    await alerting.wait(29 * MINUTE)
+    assert await alerting.sent() == [FIRED]
+
+    await alerting.wait(2 * MINUTE)
+    assert sorted(await alerting.sent()) == sorted([FIRED, ESCALATED, FIRED])
+
+
+async def test_a_snooze_holds_nothing_of_a_recovery(db: Db) -> None:
+    alerting = await ruled(db)
+    await go_down(alerting)
+    await alerting.world.run("UPDATE incidents SET snoozed_until = $1", alerting.now() + 30 * MINUTE)
+
+    await go_up(alerting)
+
+    assert await alerting.sent() == [FIRED, RECOVERED]
+
+
 async def test_an_outage_within_a_silence_is_told_to_nobody(db: Db) -> None:
     alerting = await ruled(db)
     await silence(alerting, 30 * MINUTE)

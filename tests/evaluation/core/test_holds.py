@@ -52,6 +52,7 @@ LATER, BEFORE = NOW + timedelta(seconds=1), NOW
         pytest.param(
             Hold.ACKNOWLEDGED, (1, 1, 1), True, Reminders.STOP, True, AfterHold.NOTHING, id="acknowledged"
         ),
+        pytest.param(Hold.SNOOZED, (1, 1, 1), True, Reminders.HELD, True, AfterHold.NOTHING, id="snoozed"),
         pytest.param(
             Hold.RESOLVED_BY_HAND,
             (1, 0, 1),
@@ -100,6 +101,7 @@ def test_every_hold_has_its_row() -> None:
         ),
         pytest.param(MonitorContext(flapping=True), (Hold.FLAPPING,), id="flapping"),
         pytest.param(MonitorContext(acknowledged=True), (Hold.ACKNOWLEDGED,), id="acknowledged"),
+        pytest.param(MonitorContext(snoozed_until=LATER), (Hold.SNOOZED,), id="snoozed"),
         pytest.param(MonitorContext(by_hand=True), (Hold.RESOLVED_BY_HAND,), id="resolved by hand"),
         pytest.param(MonitorContext(votes=False), (Hold.NO_VOTERS,), id="nobody votes"),
         pytest.param(

@@ -69,7 +69,7 @@ INTERFACE = """
 NOT_YET = ""
 VERB_AND_NOUN = re.compile(
     "(acknowledge|apply|change|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
-    "patch|resend|resolve|resume|revoke|rotate|scrape|signal|silence|stream|test|undrain|unsilence|update|verify|"
+    "patch|resend|resolve|resume|revoke|rotate|scrape|signal|silence|snooze|stream|test|undrain|unsilence|update|verify|"
     "write)([A-Z][a-z]+)+"
 )
 ROUTED = {f"{method} {path}" for method, path, _, _ in ROUTES if path.startswith("/v1/")}
