@@ -30,6 +30,7 @@ from collector.background import (
     upkeep_loops,
     watch_loops,
 )
+from collector.console import render
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.storage.locks import INDEX_JOINS
 from collector.evaluation.writer import ResultWriter
@@ -88,6 +89,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
     if not await _unless_stopped(migrate(settings.database_url, utc_now()), stop):
         return 0
     async with AsyncExitStack() as stack:
+        # In a thread, while this one mostly waits for the database.
+        pages = asyncio.create_task(asyncio.to_thread(render.compile_first_pages))
         db, own = await _databases(stack, settings.database_url)
         clock = DatabaseClock(own.requests.quick)
         await clock.turn()
@@ -102,6 +105,7 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
             if not await _unless_stopped(world, stop):
                 log.error("the demonstration is incomplete: begin again with an empty database")
                 return 0
+        await pages
         pulse = Pulse()
         work = _working(own, clock, keyring, settings, pulse, shared_ports=shared_ports)
         context = await stack.enter_async_context(work)
@@ -113,7 +117,6 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
             await first_start.demonstrate(context, settings, made.team_id)
         if greets:
             first_start.greet(settings, way_in, sys.stdout, first=made is not None)
-        _settle()
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
         await stop.wait()
         log.info("collector stopping")
@@ -198,7 +201,9 @@ async def _working(
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
-        await _open(stack, settings, sessions, series, api.make(context, features), shared_ports=shared_ports)
+        application = api.make(context, features)
+        _settle()
+        await _open(stack, settings, sessions, series, application, shared_ports=shared_ports)
         stack.push_async_callback(following.close)
         yield context
 

@@ -3,6 +3,7 @@
 Run as a module, by `children.load`: loading takes longer than all else that a start needs.
 """
 
+import gc
 import json
 import sys
 from contextlib import suppress
@@ -19,6 +20,9 @@ def main(verb: str) -> int:
     quiet_libraries()
     with suppress(ImportError):  # the command reports it
         command.load(verb)
+    # There is time for it now; what was loaded stays, and no later collection has to look at it.
+    gc.collect()
+    gc.freeze()
     variables = sys.stdin.buffer.read()
     if not variables:
         return 0

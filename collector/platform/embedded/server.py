@@ -187,13 +187,15 @@ def _create(place: files.ServerHome, password: str) -> None:
     log.debug("making the database", directory=str(place.data))
     place.run(
         "initdb", "-D", str(new), "-U", files.NAME, "--auth=scram-sha-256", f"--pwfile={secret}",
-        "--no-locale", "--encoding=UTF8", "--data-checksums", "--no-instructions",
+        "--no-locale", "--encoding=UTF8", "--data-checksums", "--no-instructions", "--no-sync",
     )  # fmt: skip
     secret.unlink()
     place.run(
-        "postgres", "--single", "-D", str(new), "-c", "exit_on_error=on", "postgres",
+        "postgres", "--single", "-D", str(new), "-c", "exit_on_error=on", "-c", "fsync=off", "postgres",
         stdin=NEW_DATABASE,
     )  # fmt: skip
+    # Once for all of its 1,300 files, before the name by which the next start would take it for whole.
+    place.run("initdb", "-D", str(new), "--sync-only", "--sync-method=syncfs")
     new.rename(place.data)
     files.sync_dir(place.data.parent)
 

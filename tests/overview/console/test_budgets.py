@@ -110,7 +110,7 @@ async def test_a_page_about_ten_thousand_monitors_is_small(
 
 
 def test_templates_of_the_first_pages_are_compiled_by_warming() -> None:
-    render.warm()
+    render.compile_first_pages()
 
     compiled = {name for _, name in render._environment().cache or {}}
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from collector import up
+from collector import supervisor
 from collector.platform.storage.db import Db, asking
 from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
 from collector.warm_connections import warm
@@ -53,7 +53,7 @@ async def all_of(db: Db, stack: AsyncExitStack) -> int:
 def test_the_embedded_server_has_room_for_all_workers(workers: int) -> None:
     kept_for_superusers = 3
 
-    room = int(up._room(workers)["max_connections"])
+    room = int(supervisor._room(workers)["max_connections"])
 
     assert room - kept_for_superusers > workers * (CONNECTIONS + PING_CONNECTIONS)
 
