@@ -29,7 +29,7 @@ _BROWSERS: Final = (
     ("Safari/", "Safari"),
     ("curl/", "curl"),
 )
-_FIRST_PAGES: Final = ("home", "incident", "incidents", "monitor", "monitors", "sign_in")
+_FIRST_PAGES: Final = ("base", "home", "incident", "incidents", "monitor", "monitors", "sign_in")
 _BRANDS: Final = {"pagerduty": "PagerDuty"}
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _SYSTEMS: Final = (
