@@ -1,40 +1,29 @@
 """The manual as plain text for language models: llms.txt with links, llms-full.txt with everything."""
 
-from collections.abc import Iterator
+from typing import Final
 
 from collector.manual.core.markdown import relinked
 from collector.manual.library import ADDRESS, Manual, ManualPage
 
+_API: Final = """
+## API
+
+- [OpenAPI document]({url}/v1/openapi.json): every operation, for programs
+"""
+
 
 def overview(manual: Manual, public_url: str) -> str:
-    """Return the titles of all pages, each with the URL of its Markdown."""
-    return "\n".join(_overview(manual, public_url)) + "\n"
+    """Return the contents with the URL of each page's Markdown, and of the API's description."""
+    contents = relinked(manual.pages[ADDRESS].markdown, lambda target: f"{public_url}{target}.md")
+    return contents + _API.format(url=public_url)
 
 
 def whole(manual: Manual, public_url: str) -> str:
     """Return the Markdown of all pages that the contents name, with whole URLs as links."""
-    pages = (page for group in manual.groups for page in group.pages)
-    return "\n".join(_whole(page, public_url) for page in pages)
+    return "\n".join(_absolute(page, public_url) for group in manual.groups for page in group.pages)
 
 
-def _overview(manual: Manual, public_url: str) -> Iterator[str]:
-    home = manual.pages[ADDRESS]
-    yield f"# {home.title}"
-    yield ""
-    yield f"> {home.sections[0].words}"
-    for group in manual.groups:
-        yield ""
-        yield f"## {group.title}"
-        yield ""
-        for page in group.pages:
-            yield f"- [{page.title}]({public_url}{page.address}.md)"
-    yield ""
-    yield "## API"
-    yield ""
-    yield f"- [OpenAPI document]({public_url}/v1/openapi.json)"
-
-
-def _whole(page: ManualPage, public_url: str) -> str:
+def _absolute(page: ManualPage, public_url: str) -> str:
     def absolute(target: str) -> str:
         base = page.address if target.startswith("#") else ""
         return f"{public_url}{base}{target}"
