@@ -201,9 +201,7 @@ async def _working(
                 *upkeep_loops(own.upkeep, clock, keyring, settings, days, transport),
             )
         )
-        application = api.make(context, features)
-        _settle()
-        await _open(stack, settings, sessions, series, application, shared_ports=shared_ports)
+        await _open(stack, settings, sessions, series, api.make(context, features), shared_ports=shared_ports)
         stack.push_async_callback(following.close)
         yield context
 
@@ -241,6 +239,7 @@ async def _open(
     shared_ports: bool,
 ) -> None:
     """Listen for probes, metrics and requests; *stack* closes these in the opposite order."""
+    _settle()  # not in the middle of the first requests
     stack.push_async_callback(sessions.stop)
     stack.push_async_callback((await _listen(series, settings, shared_ports=shared_ports)).stop)
     await sessions.start(settings.grpc_listen, shared_port=shared_ports)
