@@ -84,7 +84,7 @@ def second_factor_first(request: web.Request) -> web.Response:
     """Redirect to the set-up of the second factor, which the team requires."""
     if request.headers.get(PART) is not None:
         return web.Response(status=401)
-    return back(request, SECOND_FACTOR, "Your team requires two-factor authentication.", tone="warn")
+    return back(request, SECOND_FACTOR)
 
 
 def _to_sign_in(request: web.Request, here: str, notice: str = "") -> web.Response:
