@@ -33,7 +33,7 @@ from collector.background import (
 from collector.evaluation.second_opinions import Opinions
 from collector.evaluation.storage.locks import INDEX_JOINS
 from collector.evaluation.writer import ResultWriter
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.http.context import Context
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.ingest.otlp_grpc import OtlpServer
@@ -164,7 +164,7 @@ async def _working(
     signals, public_url = Signals(own.sessions), settings.public_url.rstrip("/")
     transport, alerts = _transport(own.telling, settings), _transport(own.telling, settings)
     sender = Sender(own.telling, keyring, alerts, public_url=settings.public_url, now=clock.now)
-    following = Following(own.requests, public_url=public_url, now=clock.now)
+    following = EventStreamHub(own.requests, public_url=public_url, now=clock.now)
     evaluator = Evaluator(own.telling, now=clock.now)
     router = Router(own.telling, evaluator.bell.ring)
     own.requests.pass_on = commit_hook(partial(_ring, router.bell, following.bell, signals), sender.bell.ring)
@@ -339,7 +339,7 @@ def _ring(*bells: Bell | Signals) -> None:
         bell.ring()
 
 
-async def _hear(signals: Signals, following: Following) -> bool:
+async def _hear(signals: Signals, following: EventStreamHub) -> bool:
     """A turn of *signals*, whose bell also announces other collectors' events."""
     following.bell.ring()
     return await signals.turn()

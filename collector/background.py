@@ -25,11 +25,11 @@ from collector.maintenance.jobs.windows import Maintenance
 from collector.metrics.ingest.intake import Receiving
 from collector.metrics.jobs.agent_metrics import AgentMetrics
 from collector.metrics.jobs.series import SeriesSweeper
-from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.channel_alarms import ChannelAlarms
 from collector.notifications.jobs.confirmations import Confirmations
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
-from collector.ops.job_health import Pulse, Turn
+from collector.ops.job_health import MeasurementChange, Pulse
 from collector.ops.jobs.deadman import Deadman
 from collector.ops.jobs.reseal import Resealing
 from collector.ops.jobs.retention import Retention
@@ -55,7 +55,7 @@ _HOOKS_AT_ONCE = 50
 # Not watched: a turn that lasts as long as a connection, and the watcher itself.
 _UNFELT = frozenset({"signals of others", "deadman"})
 # Name, turn, rest in seconds, and the bell that wakes it.
-Loop = tuple[str, Turn, float, Bell | None]
+Loop = tuple[str, MeasurementChange, float, Bell | None]
 
 
 def evaluation_loops(
@@ -205,7 +205,7 @@ def upkeep_loops(
         ("rollups", Rollups(db, clock=clock).turn, 30.0, None),
         ("retention", _retention(db, clock, settings).turn, 900.0, None),
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
-        ("flags", Flags(db, now=clock.now).turn, 60.0, None),
+        ("flags", ChannelAlarms(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
         ("custom domains", DomainProofs(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", IncidentReopener(db, clock=clock).turn, 10.0, None),

@@ -26,14 +26,14 @@ class Documentation:
 
 
 @dataclass(slots=True)
-class Shelf:
+class DocumentationCache:
     """The documentation, built on first request."""
 
     made: Documentation | None = None
     building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-SHELF: web.AppKey[Shelf] = web.AppKey("docs_shelf", Shelf)
+SHELF: web.AppKey[DocumentationCache] = web.AppKey("docs_shelf", DocumentationCache)
 _HEADERS: Final = {
     "Content-Security-Policy": site.POLICY,
     "X-Content-Type-Options": "nosniff",

@@ -46,7 +46,7 @@ Try:
 
 
 @dataclass(frozen=True, slots=True)
-class WayIn:
+class SetupLink:
     """How the first admin gets into the console: by *link*, which is also stored in *file*.
 
     Without a link, the console is not set up, but a link created elsewhere is still valid.
@@ -90,7 +90,7 @@ def _kept(path: Path) -> str:
     return path.read_text().strip()
 
 
-async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | None:
+async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> SetupLink | None:
     """The link to set up the console, renewed if it expired; None once the console is set up."""
     file = settings.data_dir / LINK_FILE
     async with db.connection() as connection:
@@ -98,15 +98,15 @@ async def way_in(db: Db, settings: CollectorSettings, now: datetime) -> WayIn | 
     if newcomer is None:
         return None
     if (kept := _kept_link(file)) and await _opens(db, kept, now):
-        return WayIn(kept, file)
+        return SetupLink(kept, file)
     secret = secrets.token_urlsafe(32)
     link = f"{settings.public_url.rstrip('/')}/setup/{secret}"
     # As with the token: written to its file before the database.
     files.write_private(file, link)
     if await password_links.first_unless_open(db, newcomer, secret, now):
-        return WayIn(link, file)
+        return SetupLink(link, file)
     file.unlink(missing_ok=True)
-    return WayIn(None, file)
+    return SetupLink(None, file)
 
 
 class LinkFile:
@@ -132,7 +132,7 @@ def link_file(
     return "set-up link", LinkFile(db, settings.data_dir, now).turn, 2.0, None
 
 
-def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first: bool) -> None:
+def greet(settings: CollectorSettings, way: SetupLink | None, out: TextIO, *, first: bool) -> None:
     """Print where everything is and, at the *first* start, what to try.
 
     The link is shown only on a terminal: other output is stored and read by others.
@@ -148,7 +148,7 @@ def greet(settings: CollectorSettings, way: WayIn | None, out: TextIO, *, first:
     out.flush()
 
 
-def _announced(way: WayIn, *, to_people: bool) -> str:
+def _announced(way: SetupLink, *, to_people: bool) -> str:
     if way.link is None:
         return "Nobody has set up the console yet: tocsin user setup-link prints a link to do so"
     if to_people:

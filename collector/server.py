@@ -16,7 +16,7 @@ from collector.accounts.service.tokens import StoredTokenFinder
 from collector.alerts.service.followers import FOLLOWERS
 from collector.console.state import VISITORS
 from collector.events.api import FOLLOWING
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.heartbeats.api import PINGS
 from collector.heartbeats.service import PingTaker, nobodys
 from collector.http import (
@@ -36,7 +36,7 @@ from collector.http.request_data import MAX_BODY
 from collector.http.request_log import watch
 from collector.incidents.api import INCIDENT_FOLLOWERS
 from collector.metrics.api import RECEIVER
-from collector.metrics.service.series import MetricsReceiver, Nobody
+from collector.metrics.service.series import MetricsReceiver, NoMetricsReceiver
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import live
 from collector.monitors.service.pulse import CheckFeed
@@ -64,9 +64,9 @@ class Features:
     *pings*: takes pings. *metrics*: receives metrics. *openid*: the sign-in provider, if any.
     """
 
-    following: Following
+    following: EventStreamHub
     pings: PingTaker = nobodys
-    metrics: MetricsReceiver = field(default_factory=Nobody)
+    metrics: MetricsReceiver = field(default_factory=NoMetricsReceiver)
     openid: Provider | None = None
 
 
@@ -89,7 +89,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[auth.FINDER] = StoredTokenFinder(context.db)
     app[VISITORS] = SessionFinder(context.db)
     app[idempotency.AT_ONCE] = idempotency.gate()
-    app[docs.SHELF] = docs.Shelf()
+    app[docs.SHELF] = docs.DocumentationCache()
     app[public.PUBLIC] = shown = public.Public()
     app[changes.ON_CHANGE] = (shown.sites.outdate,)
     app[status_pages.PROVER] = Prover(context.transport)

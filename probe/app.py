@@ -16,8 +16,8 @@ from probe.blackbox import MOST_MONITORS, Board
 from probe.checks import TYPES
 from probe.link import credentials
 from probe.link.assignments import Assignments
-from probe.link.enrol import Keeper, lack
-from probe.link.plan import Assigned, Plan
+from probe.link.enrol import CredentialKeeper, lack
+from probe.link.plan import Plan, ProbeAssignment
 from probe.link.releases import Releases
 from probe.link.session import Identity, Session
 from probe.metrics import serving, write
@@ -26,9 +26,9 @@ from probe.schedule.canaries import ask, finder
 from probe.schedule.certificate_ends import CertificateEnds
 from probe.schedule.egress import Egress
 from probe.schedule.prepared import check_of
-from probe.schedule.runner import Ran, run
+from probe.schedule.runner import CheckRun, run
 from probe.schedule.scheduler import Scheduler
-from probe.schedule.stopped import Stopped, marked
+from probe.schedule.stopped import StoppedChecks, marked
 from probe.schedule.workers import CheckRunner
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
@@ -63,8 +63,10 @@ async def serve(settings: ProbeSettings) -> int:
     home = settings.data_dir / _HOME
     spool = Spool(home / "spool")
     wanted = _wanted(settings.locations, settings.location)
-    keeper = Keeper(home, settings.collector, token=settings.join_token, locations=wanted, now=utc_now)
-    stopped = Stopped(home / "stopped")
+    keeper = CredentialKeeper(
+        home, settings.collector, token=settings.join_token, locations=wanted, now=utc_now
+    )
+    stopped = StoppedChecks(home / "stopped")
     watchdog = Watchdog(stopped.path)
     try:
         if await _begun(keeper, stop):
@@ -89,7 +91,7 @@ def lacks(values: Mapping[str, Any]) -> Iterator[str]:
         yield str(reason) if isinstance(reason, BadSettings) else f"TOCSIN_JOIN_TOKEN: {reason}"
 
 
-async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
+async def _begun(keeper: CredentialKeeper, stop: asyncio.Event) -> bool:
     """Wait for a certificate, or until the probe is stopped."""
     beginning = asyncio.create_task(keeper.begin())
     await _first(stop, beginning)
@@ -100,9 +102,9 @@ async def _begun(keeper: Keeper, stop: asyncio.Event) -> bool:
 
 async def _work(
     settings: ProbeSettings,
-    keeper: Keeper,
+    keeper: CredentialKeeper,
     spool: Spool,
-    stopped: Stopped,
+    stopped: StoppedChecks,
     watchdog: Watchdog,
     stop: asyncio.Event,
 ) -> None:
@@ -149,7 +151,7 @@ async def _work(
     await _end_all(turning, net, own)
 
 
-def _turning(egress: Egress, keeper: Keeper, spool: Spool) -> "list[asyncio.Task[None]]":
+def _turning(egress: Egress, keeper: CredentialKeeper, spool: Spool) -> "list[asyncio.Task[None]]":
     """The background loops, in the order in which they end."""
     turns = (
         forever("egress", egress.turn, _LOOK_EVERY, egress.bell),
@@ -171,7 +173,7 @@ def checks_of(
 ) -> CheckRunner:
     """How this probe runs a check: marked in *in_check*, with what is known around it."""
 
-    async def check(assigned: Assigned) -> Ran:
+    async def check(assigned: ProbeAssignment) -> CheckRun:
         in_check[0] = mark = assigned.mark
         ran = await marked(in_check, mark, run(check_of(assigned), net, assigned.timeout_s))
         if ran.outcome.status is not Status.UP or egress.blind:

@@ -3,9 +3,9 @@
 from typing import Final
 from uuid import UUID
 
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from shared import ids
-from shared.blackbox import Last, text
+from shared.blackbox import LastCheck, text
 from shared.results import Outcome, Status
 
 # A larger page would delay checks while it is written.
@@ -20,9 +20,9 @@ class Board:
 
     def __init__(self, most: int = MOST_MONITORS) -> None:
         self.most = most
-        self._last: dict[int, Last] = {}
+        self._last: dict[int, LastCheck] = {}
 
-    def note(self, assigned: Assigned, outcome: Outcome, duration_us: int) -> None:
+    def note(self, assigned: ProbeAssignment, outcome: Outcome, duration_us: int) -> None:
         number, type_ = assigned.number, assigned.type
         before = self._last.get(number)
         if outcome.status is Status.UNKNOWN:
@@ -30,7 +30,7 @@ class Board:
         elif before is not None or len(self._last) < self.most:
             good = outcome.status is Status.UP
             labels = before.labels if before is not None else _labels(assigned)
-            self._last[number] = Last(
+            self._last[number] = LastCheck(
                 labels, type_, good, outcome.code, duration_us, outcome.phases, outcome.ends
             )
 
@@ -42,7 +42,7 @@ class Board:
         return "".join(text(list(self._last.values())))
 
 
-def _labels(assigned: Assigned) -> str:
+def _labels(assigned: ProbeAssignment) -> str:
     """Monitors are labelled by their API ids, or by numbers if the collector is too old to send ids."""
     known = assigned.monitor_id
     monitor = ids.show("mon", UUID(bytes=known)) if len(known) == _ID_BYTES else str(assigned.monitor)

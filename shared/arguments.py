@@ -17,7 +17,7 @@ _GROUP: Final = "settings, each a variable too: --data-dir is TOCSIN_DATA_DIR"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenArguments:
     """*own*: the command's own arguments, *flags*: the given settings, as texts."""
 
     own: argparse.Namespace
@@ -25,7 +25,9 @@ class Given:
     faults: list[str]
 
 
-def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv: Sequence[str]) -> Given:
+def parse(
+    parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv: Sequence[str]
+) -> GivenArguments:
     """Parse *argv*: the arguments of *parser*, and settings by the names in *usual*, with their defaults.
 
     Exits after printing the help page if that is requested.
@@ -43,12 +45,12 @@ def parse(parser: argparse.ArgumentParser, usual: Mapping[str, str | None], argv
         known, unknown = parser.parse_known_args(argv)
     except argparse.ArgumentError as error:
         # Of argparse's own errors, only a value for a switch remains; the value may be a secret.
-        return Given(argparse.Namespace(), {}, [f"{error.argument_name}: takes no value"])
+        return GivenArguments(argparse.Namespace(), {}, [f"{error.argument_name}: takes no value"])
     faults.extend(_unknown(argv, unknown, [each.label for each in readers.values()]))
     values = vars(known)
     values |= {dest: readers[dest].read(value, faults) for dest, value in values.items()}
     flags = {action.dest: text for action in settings if (text := values.pop(action.dest, None))}
-    return Given(known, flags, faults)
+    return GivenArguments(known, flags, faults)
 
 
 def meant(name: str, names: Iterable[str]) -> str:

@@ -29,7 +29,7 @@ _HOST_AND_PORT: Final = ("host", "port")
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class LastCheck:
     """The latest check of a monitor at a location; *labels*: as they appear in braces.
 
     *code*: the status of an HTTP response, 0 for none; *ends*: Unix time at which the first certificate
@@ -45,7 +45,7 @@ class Last:
     ends: float | None
 
 
-def text(lasts: Sequence[Last]) -> Iterator[str]:
+def text(lasts: Sequence[LastCheck]) -> Iterator[str]:
     """Prometheus text format, in chunks; families without samples are left out."""
     for name, words, values in _FAMILIES:
         head = f"# HELP {name} {words}\n# TYPE {name} gauge\n"
@@ -78,31 +78,31 @@ def label(name: str, value: str) -> str:
 Samples = Iterator[tuple[str, float]]
 
 
-def _success(last: Last) -> Samples:
+def _success(last: LastCheck) -> Samples:
     yield last.labels, int(last.good)
 
 
-def _duration(last: Last) -> Samples:
+def _duration(last: LastCheck) -> Samples:
     yield last.labels, last.duration_us / 1_000_000
 
 
-def _lookup(last: Last) -> Samples:
+def _lookup(last: LastCheck) -> Samples:
     if last.phases.dns_us is not None:
         yield last.labels, last.phases.dns_us / 1_000_000
 
 
-def _status(last: Last) -> Samples:
+def _status(last: LastCheck) -> Samples:
     if last.type == "http":
         yield last.labels, last.code
 
 
-def _expiry(last: Last) -> Samples:
+def _expiry(last: LastCheck) -> Samples:
     if last.ends is not None:
         yield last.labels, last.ends
 
 
-def _phases(type_: str, names: Sequence[tuple[str, str]]) -> Callable[[Last], Samples]:
-    def samples(last: Last) -> Samples:
+def _phases(type_: str, names: Sequence[tuple[str, str]]) -> Callable[[LastCheck], Samples]:
+    def samples(last: LastCheck) -> Samples:
         if last.type != type_:
             return
         for name, field in names:
@@ -112,7 +112,7 @@ def _phases(type_: str, names: Sequence[tuple[str, str]]) -> Callable[[Last], Sa
     return samples
 
 
-_FAMILIES: Final[tuple[tuple[str, str, Callable[[Last], Samples]], ...]] = (
+_FAMILIES: Final[tuple[tuple[str, str, Callable[[LastCheck], Samples]], ...]] = (
     ("probe_success", "1 if the last check was good.", _success),
     ("probe_duration_seconds", "How long the last check took.", _duration),
     ("probe_dns_lookup_time_seconds", "How long the name's look-up took.", _lookup),

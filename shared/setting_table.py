@@ -15,7 +15,7 @@ from shared import join_tokens
 from shared.net import Network
 from shared.tokens import PREFIX, checksum_ok
 
-Read = Callable[[str], Any]
+ParseResult = Callable[[str], Any]
 
 _LOCATION: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _HOST: Final = re.compile(r"(?=.{1,253}$)(\*\.)?[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
@@ -37,7 +37,7 @@ _PLANS: Final = ("free", "developer", "pro", "enterprise")
 class Setting:
     """*read* parses a text, raising ValueError with the error; *usual*: the default's text, None for none."""
 
-    read: Read
+    read: ParseResult
     usual: str | Callable[[], str] | None
     help: str
     switch: bool = False
@@ -89,7 +89,7 @@ def _canary(text: str) -> str:
     return text
 
 
-def _integer(least: int, most: int) -> Read:
+def _integer(least: int, most: int) -> ParseResult:
     def read(text: str) -> int:
         if not re.fullmatch(r"[+-]?\d{1,18}", text) or not least <= int(text) <= most:
             raise ValueError(f"must be a whole number from {least} to {most}")
@@ -98,7 +98,7 @@ def _integer(least: int, most: int) -> Read:
     return read
 
 
-def _one_of(*choices: str) -> Read:
+def _one_of(*choices: str) -> ParseResult:
     def read(text: str) -> str:
         if text.lower() not in choices:
             raise ValueError(f"must be one of {', '.join(choices)}")
@@ -107,7 +107,7 @@ def _one_of(*choices: str) -> Read:
     return read
 
 
-def _many(one: Read) -> Read:
+def _many(one: ParseResult) -> ParseResult:
     def read(text: str) -> tuple[Any, ...]:
         parts = tuple(one(part.strip()) for part in text.split(",") if part.strip())
         if not parts:

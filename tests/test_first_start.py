@@ -11,7 +11,7 @@ from collector import first_start, ports
 from collector.accounts.service import password_links, tokens, users
 from collector.accounts.storage.password_links import LinkKind
 from collector.bootstrap import FirstStart
-from collector.first_start import WayIn
+from collector.first_start import SetupLink
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
 from shared.errors import CannotStart
@@ -38,7 +38,7 @@ class Terminal(StringIO):
         return True
 
 
-def greeted(directory: Path, way: WayIn | None, out: StringIO, *, first: bool = False) -> str:
+def greeted(directory: Path, way: SetupLink | None, out: StringIO, *, first: bool = False) -> str:
     first_start.greet(settings_of(directory), way, out, first=first)
     return out.getvalue()
 
@@ -117,7 +117,7 @@ async def test_the_way_in_is_the_same_until_it_is_used_and_its_file_goes_with_it
     cleaner = first_start.LinkFile(db, tmp_path, utc_now)
     await cleaner.turn()
 
-    assert ways == [WayIn(link, path)] * 2
+    assert ways == [SetupLink(link, path)] * 2
     assert link.startswith("http://127.0.0.1:8080/setup/")
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -139,7 +139,7 @@ async def test_a_link_that_ran_out_is_made_anew_and_one_that_is_elsewhere_is_lef
     later = await first_start.way_in(db, here, utc_now() + password_links.FIRST_LIFE)
 
     assert first is not None
-    assert elsewhere == WayIn(None, tmp_path / "there" / first_start.LINK_FILE)
+    assert elsewhere == SetupLink(None, tmp_path / "there" / first_start.LINK_FILE)
     assert not elsewhere.file.exists()
     assert later is not None
     assert later.link not in {None, first.link}
@@ -169,7 +169,7 @@ def test_the_link_is_shown_to_people_and_a_log_hears_where_it_is(tmp_path: Path)
     directory = tmp_path / "a dir"
     directory.mkdir()
     file(directory).write_text("x")
-    way = WayIn("http://127.0.0.1:8080/setup/the-secret", directory / first_start.LINK_FILE)
+    way = SetupLink("http://127.0.0.1:8080/setup/the-secret", directory / first_start.LINK_FILE)
 
     shown, logged = greeted(directory, way, Terminal(), first=True), greeted(directory, way, StringIO())
 
@@ -185,7 +185,7 @@ def test_a_later_start_tells_where_everything_is(tmp_path: Path) -> None:
     file(tmp_path).write_text("x")
 
     text = greeted(tmp_path, None, StringIO())
-    waiting = greeted(tmp_path, WayIn(None, tmp_path / first_start.LINK_FILE), StringIO())
+    waiting = greeted(tmp_path, SetupLink(None, tmp_path / first_start.LINK_FILE), StringIO())
 
     assert "Tocsin is ready: http://127.0.0.1:8080\n" in text
     assert str(file(tmp_path)) in text

@@ -20,7 +20,7 @@ from tests.monitors.monitors import change, rows
 
 __all__ = ["api", "console", "keyring", "made"]
 
-Way = Callable[[Console, str, str], Awaitable[object]]
+ProxyRoute = Callable[[Console, str, str], Awaitable[object]]
 
 
 async def by_the_api(console: Console, id_: str, _: str) -> None:
@@ -39,7 +39,7 @@ async def by_the_console(console: Console, id_: str, _: str) -> None:
 
 async def by_the_console_in_bulk(console: Console, id_: str, _: str) -> None:
     await console.sign_in()
-    assert "1 of 1 changed" in (await console.post("/monitors/bulk", {"id": [id_], "deed": "delete"})).words
+    assert "1 of 1 changed" in (await console.post("/monitors/bulk", {"id": [id_], "action": "delete"})).words
 
 
 async def by_files_through_the_api(console: Console, _: str, __: str) -> None:
@@ -68,7 +68,7 @@ async def by_files_in_the_database(_: Console, __: str, database_url: str) -> No
     ],
 )
 async def test_a_monitor_deleted_by_any_way_ends_its_alerts_and_sends_its_end(
-    console: Console, database_url: str, delete: Way
+    console: Console, database_url: str, delete: ProxyRoute
 ) -> None:
     api = console.api
     shop = {"name": "Shop", "type": "http", "config": {"url": "https://shop.example.com/"}}
@@ -100,7 +100,7 @@ async def acknowledged_by_the_console(console: Console, id_: str, _: str) -> Non
 
 @pytest.mark.parametrize("acknowledge", [acknowledged_by_the_api, acknowledged_by_the_console])
 async def test_an_incident_acknowledged_by_any_way_acknowledges_its_alerts(
-    console: Console, database_url: str, acknowledge: Way
+    console: Console, database_url: str, acknowledge: ProxyRoute
 ) -> None:
     api = console.api
     body: dict[str, Any] = {"name": "Shop", "type": "http", "config": {"url": "https://shop.example.com/"}}

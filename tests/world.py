@@ -21,7 +21,7 @@ from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.rollups import Rollups
 from collector.monitors.service.receivers import key_hash
-from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.channel_alarms import ChannelAlarms
 from collector.notifications.jobs.sender import Sender
 from collector.notifications.service import outside_mails
 from collector.overview.service import wall_links
@@ -370,26 +370,26 @@ async def _by_hand(here: Everything) -> None:
         ids.read("inc", legacy),
     )
     await IncidentReopener(here.db, clock=GivenClock(here.api.clock)).turn()
-    for name, deeds in {
+    for name, actions in {
         "by hand": (),
         "done": ("acknowledge", "resolve"),
         "again": ("resolve", "reopen"),
     }.items():
         body = {"title": f"Raised {name}", "description": "Customers call", "severity": "low"}
         here.incidents[name] = str((await here.made("/v1/incidents", body))["id"])
-        for deed in deeds:
-            await here.made(f"/v1/incidents/{here.incidents[name]}/{deed}", {})
+        for action in actions:
+            await here.made(f"/v1/incidents/{here.incidents[name]}/{action}", {})
     attached = {"title": "Attached", "monitorId": here.monitors["Fresh"]}
     here.incidents["attached"] = str((await here.made("/v1/incidents", attached))["id"])
     await here.put(f"/v1/incidents/{here.incidents['attached']}", {"severity": "high"})
-    for name, deeds in {"Paused": ("pause",), "Fresh": ("pause", "resume")}.items():
-        for deed in deeds:
-            await here.made(f"/v1/monitors/{here.monitors[name]}/{deed}")
+    for name, actions in {"Paused": ("pause",), "Fresh": ("pause", "resume")}.items():
+        for action in actions:
+            await here.made(f"/v1/monitors/{here.monitors[name]}/{action}")
     await here.put(f"/v1/monitors/{here.monitors['Search']}", {"description": "Finds things"})
     alerts = (await here.api.get("/v1/alerts?limit=100")).json["data"]
     free = [alert for alert in alerts if alert["incidentId"] is None and alert["status"] == "firing"]
-    for one, deed in zip(free, ("acknowledge", "resolve"), strict=False):
-        await here.made(f"/v1/alerts/{one['id']}/{deed}")
+    for alert, action in zip(free, ("acknowledge", "resolve"), strict=False):
+        await here.made(f"/v1/alerts/{alert['id']}/{action}")
 
 
 async def _windows(here: Everything) -> None:
@@ -540,7 +540,7 @@ async def _news(here: Everything) -> None:
         " AND delivery_id IN (SELECT id FROM deliveries ORDER BY id LIMIT 5)"
     )
     await here.probes.run("UPDATE channel_faults SET failing_since = now() - interval '2 hours' ")
-    await Flags(here.db, now=here.api.clock).turn()
+    await ChannelAlarms(here.db, now=here.api.clock).turn()
     await here.settle()
     for _ in range(3):
         await Rollups(here.db, clock=GivenClock(here.api.clock)).turn()

@@ -14,10 +14,10 @@ from collector.alerts.service import notices
 from collector.alerts.storage.alerts import Alert
 from collector.alerts.storage.rules import RuleRow
 from collector.evaluation import event_writer
-from collector.evaluation.core.holds import Allowed
+from collector.evaluation.core.holds import AllowedEffects
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage.events import Event
@@ -39,13 +39,13 @@ class MonitorSnapshot:
     """A monitor with all that its rules may need; *free*: what its holds allow."""
 
     one: LockedMonitor
-    places: Sequence[Located]
-    free: Allowed
+    places: Sequence[StateAtLocation]
+    free: AllowedEffects
     channels: Mapping[UUID, Addressee]
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedRule:
     """A rule and its facts about the monitor; *ends_at*: when a single finding stops counting for it."""
 
     rule: RuleRow
@@ -67,7 +67,11 @@ class AlertChanges:
 
 
 def evaluate_rule(
-    seen: MonitorSnapshot, applied: Applied | None, alert: Alert | None, now: datetime, writes: AlertChanges
+    seen: MonitorSnapshot,
+    applied: AppliedRule | None,
+    alert: Alert | None,
+    now: datetime,
+    writes: AlertChanges,
 ) -> None:
     """Evaluate a rule on a monitor.
 
@@ -95,12 +99,12 @@ def _soon(interval_s: int) -> timedelta:
     return min(max(timedelta(seconds=interval_s / 4), _LEAST_WAIT), _MOST_WAIT)
 
 
-def _may_fire(seen: MonitorSnapshot, applied: Applied, reason: Reason) -> bool:
+def _may_fire(seen: MonitorSnapshot, applied: AppliedRule, reason: Reason) -> bool:
     """Whether no hold forbids it; an announced outage and a Web3 finding have passed the holds already."""
     return applied.conditions.empty or of_web3(reason.key) or (seen.free.opens and seen.free.moves)
 
 
-def _fire(seen: MonitorSnapshot, applied: Applied, reason: Reason, now: datetime) -> Alert:
+def _fire(seen: MonitorSnapshot, applied: AppliedRule, reason: Reason, now: datetime) -> Alert:
     monitor, incident = seen.one, seen.one.open_incident
     return Alert(
         team_id=monitor.team_id,
@@ -119,7 +123,7 @@ def _fire(seen: MonitorSnapshot, applied: Applied, reason: Reason, now: datetime
 
 def _go_on(
     seen: MonitorSnapshot,
-    applied: Applied | None,
+    applied: AppliedRule | None,
     alert: Alert,
     reason: Reason | None,
     now: datetime,
@@ -133,7 +137,7 @@ def _go_on(
         writes.changed.append(left)
 
 
-def _is_well(seen: MonitorSnapshot, applied: Applied, alert: Alert) -> bool:
+def _is_well(seen: MonitorSnapshot, applied: AppliedRule, alert: Alert) -> bool:
     """Whether the alert is over; a Web3 alert is once its end was announced."""
     if applied.conditions.empty or of_web3(alert.reason):
         return True
@@ -159,7 +163,7 @@ def _opened_again(incident: LatestIncident, after: datetime | None) -> bool:
 
 def _continue(
     seen: MonitorSnapshot,
-    applied: Applied,
+    applied: AppliedRule,
     alert: Alert,
     reason: Reason | None,
     now: datetime,
@@ -219,7 +223,7 @@ def _renewed(alert: Alert, reason: Reason) -> Alert:
 
 def _notify(
     seen: MonitorSnapshot,
-    applied: Applied,
+    applied: AppliedRule,
     alert: Alert,
     action: AlertAction,
     reason: Reason | None,
@@ -246,7 +250,7 @@ def _notify(
 
 
 def _recovered(
-    seen: MonitorSnapshot, applied: Applied | None, alert: Alert, now: datetime, writes: AlertChanges
+    seen: MonitorSnapshot, applied: AppliedRule | None, alert: Alert, now: datetime, writes: AlertChanges
 ) -> Alert:
     after = replace(alert, status=AlertStatus.RECOVERED, recovered_at=now, due_at=None)
     if alert.notified_at is not None:
@@ -303,7 +307,7 @@ def _policy(rule: RuleRow) -> EscalationPolicy:
 
 
 def _due(
-    seen: MonitorSnapshot, applied: Applied, step: NextStep, reason: Reason | None, now: datetime
+    seen: MonitorSnapshot, applied: AppliedRule, step: NextStep, reason: Reason | None, now: datetime
 ) -> datetime | None:
     """When the next step is due, or the next evaluation of a condition that ends without an event."""
     if reason is not None and of_web3(reason.key):

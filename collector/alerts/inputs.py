@@ -9,12 +9,12 @@ from collector.alerts.core import conditions as core
 from collector.alerts.core.conditions import CheckSample, FailureRate, LocationChecks, RuleFacts
 from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.core.status import AlertStatus
-from collector.alerts.evaluate import Applied, MonitorSnapshot
+from collector.alerts.evaluate import AppliedRule, MonitorSnapshot
 from collector.alerts.jobs import web3
 from collector.alerts.service.rule_fields import conditions_of
 from collector.alerts.storage import inputs
 from collector.alerts.storage.alerts import Alert
-from collector.alerts.storage.inputs import Ruled
+from collector.alerts.storage.inputs import ApplicableRule
 from collector.evaluation.storage.rule_triggers import Key
 from collector.history.service import statistics
 from collector.platform.storage.db import Tx
@@ -25,12 +25,12 @@ _DAY = timedelta(days=1)
 _MISSED = 3
 _LATE = timedelta(seconds=15)
 
-_Ask = tuple[Ruled, Conditions]
+_Ask = tuple[ApplicableRule, Conditions]
 
 
 async def gather(
     tx: Tx, seen: Mapping[int, MonitorSnapshot], alerts: Mapping[Key, Mapping[UUID, Alert]], now: datetime
-) -> dict[int, dict[UUID, Applied]]:
+) -> dict[int, dict[UUID, AppliedRule]]:
     """Return facts by the monitors' numbers and the rules' ids; *alerts*: those before."""
     rules = await inputs.rules(tx, sorted(seen))
     # One rule may apply to many monitors; it is parsed once.
@@ -42,7 +42,7 @@ async def gather(
     uptimes = await _uptimes(tx, asked, now)
     plain = [seen[one.monitor].one for one, conditions in asked if conditions.plain]
     of_chains = await web3.gather(tx, plain, now)
-    found: defaultdict[int, dict[UUID, Applied]] = defaultdict(dict)
+    found: defaultdict[int, dict[UUID, AppliedRule]] = defaultdict(dict)
     for one, conditions in asked:
         about = seen[one.monitor]
         before = alerts.get((about.one.team_id, about.one.id), {}).get(one.rule.id)
@@ -60,7 +60,7 @@ async def gather(
             crossings=crossed,
         )
         ends_at = crossings.ends_at(crossed, one.interval_s)
-        found[one.monitor][one.rule.id] = Applied(one.rule, conditions, facts, one.interval_s, ends_at)
+        found[one.monitor][one.rule.id] = AppliedRule(one.rule, conditions, facts, one.interval_s, ends_at)
     return found
 
 

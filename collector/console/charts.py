@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from collector.console.line_charts import HEIGHT, WIDTH, Label
+from collector.console.line_charts import HEIGHT, WIDTH, AxisLabel
 
 # A day is three units wide, with a gap of one.
 _STEP: Final = 4
@@ -38,8 +38,8 @@ class ColumnChart:
     """*values*: labels of the value axis, *labels*: those below the columns, of which some have none."""
 
     columns: Sequence[ChartColumn]
-    values: Sequence[Label]
-    labels: Sequence[Label]
+    values: Sequence[AxisLabel]
+    labels: Sequence[AxisLabel]
 
 
 def bars(days: Sequence[float | None], of: str = "days") -> Bars:
@@ -80,10 +80,11 @@ def columns(counts: Sequence[tuple[str, int]]) -> ColumnChart:
             for at, (label, count) in enumerate(counts)
         ],
         values=[
-            Label(f"{HEIGHT * (1 - count / top):g}", f"{count:,}") for count in range(0, top + 1, distance)
+            AxisLabel(f"{HEIGHT * (1 - count / top):g}", f"{count:,}")
+            for count in range(0, top + 1, distance)
         ],
         labels=[
-            Label(f"{100 * (at + 0.5) / len(counts):.2f}", label)
+            AxisLabel(f"{100 * (at + 0.5) / len(counts):.2f}", label)
             for at, (label, _) in enumerate(counts)
             if at % labelled == labelled // 2
         ],

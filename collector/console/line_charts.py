@@ -40,7 +40,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChartSpan:
     """A part of the time axis; *text*: its tooltip; *at*: the moment that it stands for, if it is no span."""
 
     since: datetime
@@ -71,16 +71,16 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class PlottedSpan:
     """A stretch of time in the field: *x* and *width* out of WIDTH."""
 
     x: str
     width: str
-    of: Stretch
+    of: ChartSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class AxisLabel:
     """*place*: of the value axis from 0 to HEIGHT, of the time axis in percent; *at*: its moment."""
 
     place: str
@@ -96,18 +96,18 @@ class LineChart:
     until: datetime
     highest: float
     paths: Sequence[Path]
-    bands: Sequence[Box]
-    steps: Sequence[Box]
-    values: Sequence[Label]
-    times: Sequence[Label]
+    bands: Sequence[PlottedSpan]
+    steps: Sequence[PlottedSpan]
+    values: Sequence[AxisLabel]
+    times: Sequence[AxisLabel]
 
 
 def draw(
     since: datetime,
     until: datetime,
     series: Sequence[Series],
-    bands: Sequence[Stretch] = (),
-    steps: Sequence[Stretch] = (),
+    bands: Sequence[ChartSpan] = (),
+    steps: Sequence[ChartSpan] = (),
 ) -> LineChart | None:
     """Draw *series* of milliseconds; None if none of them has a value."""
     highest = max((value for each in series for _, value in each.values if value is not None), default=None)
@@ -160,19 +160,19 @@ def stack(
     )
 
 
-def around(moments: Sequence[tuple[datetime, str]], since: datetime, until: datetime) -> list[Stretch]:
+def around(moments: Sequence[tuple[datetime, str]], since: datetime, until: datetime) -> list[ChartSpan]:
     """Return a stretch for each moment with its text, which reaches halfway to its neighbours."""
     times = [at for at, _ in moments]
     middles = [before + (after - before) / 2 for before, after in pairwise(times)]
     return [
-        Stretch(left, right, text, at=at)
+        ChartSpan(left, right, text, at=at)
         for (at, text), left, right in zip(moments, [since, *middles], [*middles, until], strict=True)
     ]
 
 
 def _around(
     parts: Sequence[tuple[datetime, Mapping[str, float]]], labels: Mapping[str, str]
-) -> list[Stretch]:
+) -> list[ChartSpan]:
     texts = [
         (at, "\n".join(f"{label} {values[name]:.0f} ms" for name, label in labels.items() if name in values))
         for at, values in parts
@@ -201,9 +201,9 @@ class _Scale:
         step = _nice(highest / _Y_STEPS)
         return cls(since, until, step, max(math.ceil(highest / step), 1))
 
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[AxisLabel]:
         values = [round(self.step * at, 3) for at in range(self.count + 1)]
-        return [Label(f"{self.y(value):g}", milliseconds(value)) for value in values]
+        return [AxisLabel(f"{self.y(value):g}", milliseconds(value)) for value in values]
 
     def x(self, at: datetime) -> float:
         return WIDTH * min(max((at - self.since) / (self.until - self.since), 0.0), 1.0)
@@ -211,12 +211,12 @@ class _Scale:
     def y(self, value: float) -> float:
         return round(HEIGHT * (1 - value / (self.step * self.count)), 1)
 
-    def boxes(self, stretches: Sequence[Stretch]) -> list[Box]:
+    def boxes(self, stretches: Sequence[ChartSpan]) -> list[PlottedSpan]:
         found = []
         for each in stretches:
             left, right = self.x(each.since), self.x(each.until)
             # A short outage in a long range stays visible.
-            found.append(Box(f"{left:.1f}", f"{max(right - left, 1.5):.1f}", each))
+            found.append(PlottedSpan(f"{left:.1f}", f"{max(right - left, 1.5):.1f}", each))
         return found
 
 
@@ -240,7 +240,7 @@ def _nice(step: float) -> float:
     return next(size * power for size in (1, 2, 5, 10) if size * power >= min(step, 10 * power) - 1e-9)
 
 
-def _times(scale: _Scale) -> list[Label]:
+def _times(scale: _Scale) -> list[AxisLabel]:
     length = scale.until - scale.since
     distance = next((each for each in _DISTANCES if length / each <= _MOST_LABELS), length / _MOST_LABELS)
     first = scale.since + (EPOCH - scale.since) % distance
@@ -251,5 +251,5 @@ def _times(scale: _Scale) -> list[Label]:
         # A label at an end would be cut.
         if at < scale.until and 2 <= place <= 98:
             text = f"{at:%d %b}" if distance >= _DAY else f"{at:%H:%M}"
-            labels.append(Label(f"{place:.2f}", text, at))
+            labels.append(AxisLabel(f"{place:.2f}", text, at))
     return labels

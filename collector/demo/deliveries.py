@@ -7,7 +7,7 @@ from typing import Final
 from collector.demo import storage
 from collector.demo.core.setup import BROKEN
 from collector.notifications.storage import deliveries as table
-from collector.notifications.storage.deliveries import Claimed, Finish
+from collector.notifications.storage.deliveries import AttemptOutcome, ClaimedDelivery
 from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Db
 
@@ -32,7 +32,7 @@ async def deliver(db: Db, team_id: int, random: Random) -> int:
     return attempts
 
 
-def _finish(delivery: Claimed, random: Random) -> Finish:
+def _finish(delivery: ClaimedDelivery, random: Random) -> AttemptOutcome:
     """Channels that are broken fail after a few attempts; others stumble now and then."""
     took = round(random.lognormvariate(5, 0.5))
     broken = delivery.channel_name in BROKEN
@@ -40,7 +40,7 @@ def _finish(delivery: Claimed, random: Random) -> Finish:
         failed = broken and delivery.attempt >= _TRIES
         status = DeliveryStatus.FAILED if failed else DeliveryStatus.PENDING
         error, code = (_REFUSED, None) if broken else ("HTTP 503", 503)
-        return Finish(
+        return AttemptOutcome(
             delivery.team_id,
             delivery.id,
             delivery.attempt,
@@ -50,7 +50,7 @@ def _finish(delivery: Claimed, random: Random) -> Finish:
             latency_ms=took,
             error=error,
         )
-    return Finish(
+    return AttemptOutcome(
         delivery.team_id,
         delivery.id,
         delivery.attempt,

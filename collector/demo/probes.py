@@ -14,7 +14,7 @@ from collector.platform.storage.db import Db, Tx
 from collector.probes.service import sessions
 from collector.probes.storage import enrolments, probes
 from collector.probes.storage.enrolments import Enrolled
-from collector.probes.storage.probes import Newcomer, ProbeSignal
+from collector.probes.storage.probes import ProbeDescription, ProbeSignal
 from shared import __version__
 from shared.clock import EPOCH
 from shared.evidence import Evidence
@@ -67,7 +67,7 @@ async def enrol(db: Db, team_id: int, now: datetime) -> list[DemoProbe]:
 
 async def connect(db: Db, probe: DemoProbe, now: datetime) -> None:
     """Begin a session of the probe."""
-    hello = Newcomer(
+    hello = ProbeDescription(
         probe.id,
         [probe.place],
         sorted(KINDS),

@@ -11,7 +11,7 @@ from collector.alerts.jobs.evaluator import Evaluator
 from collector.alerts.jobs.watch import Watch
 from collector.demo import probes
 from collector.demo.probes import CheckReport, DemoProbe
-from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.ingest.pushes import PushedResult, Pushes
 from collector.evaluation.jobs.certificates import Certificates
 from collector.evaluation.jobs.holds import Holds
 from collector.evaluation.jobs.unmeasured import Unmeasured
@@ -26,14 +26,14 @@ from collector.web3.jobs import Web3
 from shared.kinds import ReceiverType
 from shared.results import Status
 
-Turn = Callable[[], Awaitable[bool]]
+MeasurementChange = Callable[[], Awaitable[bool]]
 # So many results at most in a batch, as a probe sends them.
 _BATCH: Final = 1_000
 # Collectors are taken to have run for long.
 _STEADY: Final = timedelta(hours=1)
 
 
-def deciding_jobs(db: Db, clock: Clock) -> tuple[Turn, ...]:
+def deciding_jobs(db: Db, clock: Clock) -> tuple[MeasurementChange, ...]:
     """The jobs that decide and announce what time or results have caused, in the order of their causes."""
     return (
         Holds(db, clock=clock).turn,
@@ -48,7 +48,7 @@ def deciding_jobs(db: Db, clock: Clock) -> tuple[Turn, ...]:
     )
 
 
-async def exhaust(turns: Sequence[Turn]) -> None:
+async def exhaust(turns: Sequence[MeasurementChange]) -> None:
     """Let each job take turns until it has nothing to do at this moment."""
     for turn in turns:
         while await turn():
@@ -92,13 +92,13 @@ class Simulation:
     async def report(self, reports: Sequence[CheckReport]) -> None:
         """Store and evaluate results: those of checks through the writer, those of receivers as pushes."""
         checked: defaultdict[UUID, list[CheckReport]] = defaultdict(list)
-        pushed: list[Pushed] = []
+        pushed: list[PushedResult] = []
         for one in reports:
             if one.check.probe_id is None:
                 status = Status.DOWN if one.error else Status.UP
                 samples = None if one.check.type == ReceiverType.HEARTBEAT else 40 + one.check.monitor % 200
                 pushed.append(
-                    Pushed(one.check.monitor, status, one.at, one.ms, error=one.error, samples=samples)
+                    PushedResult(one.check.monitor, status, one.at, one.ms, error=one.error, samples=samples)
                 )
             else:
                 checked[one.check.probe_id].append(one)

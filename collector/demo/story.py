@@ -13,7 +13,7 @@ from collector.alerts.service.followers import FOLLOWERS
 from collector.demo import team
 from collector.demo.core import fleet, past, setup
 from collector.demo.core.fleet import PlannedMonitor
-from collector.demo.core.past import ResponseTimes, Trouble
+from collector.demo.core.past import DemoOutage, ResponseTimes
 from collector.demo.probes import CheckReport
 from collector.demo.simulation import Simulation
 from collector.demo.storage import AssignedCheck
@@ -118,7 +118,7 @@ class Story:
         for ago, body, updates in setup.page_incidents(now):
             self._at(now - ago, partial(self._publish, body, updates))
 
-    def _plan_trouble(self, trouble: Trouble) -> None:
+    def _plan_trouble(self, trouble: DemoOutage) -> None:
         began = trouble.started_at + 2 * _AGAIN
         name, place = trouble.monitor.name, trouble.place
         self._at(began, partial(self._change, name, trouble.error, place))
@@ -165,7 +165,7 @@ class Story:
         await self._simulation.report(reports)
         await self._simulation.settle()
 
-    async def _take(self, trouble: Trouble) -> None:
+    async def _take(self, trouble: DemoOutage) -> None:
         """Somebody acknowledges the incident, and writes what they found."""
         id_ = self._made.monitors[trouble.monitor.name]
         who = self._made.people[self._random.choice(("Platform lead", "First on call", "Second on call"))]

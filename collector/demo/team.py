@@ -21,7 +21,7 @@ from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.status_pages.service import incidents, status_pages, subscribers
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared import ids
 
 # How much later a monitor is created than the one before: all while the probes have just been heard.
@@ -108,7 +108,7 @@ async def set_up(made: DemoTeam, began: datetime, now: datetime) -> None:
     for body in setup.windows(made.monitor, began, now):
         await create_window(made, body, began)
     for body in setup.pages(made.monitor, secrets.token_urlsafe(12)):
-        page = await status_pages.create(team.db, team.admin, body, began, own=Own(team.base_url))
+        page = await status_pages.create(team.db, team.admin, body, began, own=ServiceNames(team.base_url))
         made.pages[body["slug"]] = page.page.id
     for email in setup.SUBSCRIBERS:
         await subscribers.add(

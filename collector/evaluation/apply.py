@@ -9,9 +9,9 @@ from collector.evaluation import event_writer
 from collector.evaluation.core.decision import Announcement, Decision, IncidentAction, after, goes_on
 from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import certificates, locked_monitors
-from collector.evaluation.storage.certificates import Graver
+from collector.evaluation.storage.certificates import SeverityIncrease
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
-from collector.evaluation.suppression import Surroundings, as_decided
+from collector.evaluation.suppression import SuppressionContext, as_decided
 from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
@@ -34,21 +34,25 @@ class DecisionChanges:
 
     states: list[tuple[int, int, CheckStreak]] = field(default_factory=list)
     monitors: list[LockedMonitor] = field(default_factory=list)
-    began: list[outages.Turn] = field(default_factory=list)
-    ended: list[outages.Turn] = field(default_factory=list)
-    opened: list[incidents.Opened] = field(default_factory=list)
+    began: list[outages.MeasurementChange] = field(default_factory=list)
+    ended: list[outages.MeasurementChange] = field(default_factory=list)
+    opened: list[incidents.OpenedIncident] = field(default_factory=list)
     reopened: list[tuple[int, UUID, datetime]] = field(default_factory=list)
     resolved: list[tuple[int, UUID, datetime]] = field(default_factory=list)
     linked: list[tuple[int, UUID, UUID]] = field(default_factory=list)
     counted: list[tuple[int, UUID, int, str]] = field(default_factory=list)
-    graver: list[Graver] = field(default_factory=list)
+    graver: list[SeverityIncrease] = field(default_factory=list)
     entries: list[NewTimelineEntry] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     actions: list[event_writer.SystemAction] = field(default_factory=list)
 
 
 def apply_decision(
-    locked: LockedMonitor, decision: Decision, around: Surroundings, now: datetime, writes: DecisionChanges
+    locked: LockedMonitor,
+    decision: Decision,
+    around: SuppressionContext,
+    now: datetime,
+    writes: DecisionChanges,
 ) -> None:
     """Add the changes that *decision* makes to this monitor to *writes*."""
     incident, change = _incident(locked, decision, now, writes)
@@ -98,7 +102,7 @@ def _incident(
         return again, TimelineType.REOPENED
     id_ = uuid7()
     severity = certificate.SEVERITY if _nears(locked, decision) else locked.severity
-    writes.opened.append(incidents.Opened(team, id_, locked.id, locked.name, severity, since))
+    writes.opened.append(incidents.OpenedIncident(team, id_, locked.id, locked.name, severity, since))
     return LatestIncident(id_, severity, since, since, 0, decision.error, None, None), TimelineType.CREATED
 
 
@@ -129,7 +133,7 @@ def _record(
     if failures and concerned:
         writes.counted.append((team, incident.id, failures, decision.error))
         if _graver(locked, incident, decision):
-            writes.graver.append(Graver(team, incident.id, locked.monitor, locked.severity))
+            writes.graver.append(SeverityIncrease(team, incident.id, locked.monitor, locked.severity))
     if decision.announcement is not Announcement.NOTHING:
         announced = event_writer.event(
             locked,
@@ -158,7 +162,7 @@ def _link(
     locked: LockedMonitor,
     incident: LatestIncident,
     change: TimelineType | None,
-    around: Surroundings,
+    around: SuppressionContext,
     writes: DecisionChanges,
 ) -> None:
     """Link the incident to the parent's, which is its probable cause."""
@@ -215,7 +219,7 @@ async def _keep_incidents(tx: Tx, writes: DecisionChanges, now: datetime) -> Non
         await timeline.add(tx, writes.entries, now)
 
 
-def _raised(graver: Graver) -> NewTimelineEntry:
+def _raised(graver: SeverityIncrease) -> NewTimelineEntry:
     return NewTimelineEntry(
         graver.team_id,
         graver.incident_id,

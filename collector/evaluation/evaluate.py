@@ -21,12 +21,12 @@ from collector.evaluation.core.state import (
 from collector.evaluation.core.timeouts import joined
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Surroundings, as_decided, surroundings
+from collector.evaluation.storage.states import StateAtLocation
+from collector.evaluation.suppression import SuppressionContext, as_decided, surroundings
 from collector.platform.storage.db import Tx
 from shared.results import Status
 
-_NOTHING_AROUND = Surroundings()
+_NOTHING_AROUND = SuppressionContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,10 @@ async def reevaluate(tx: Tx, monitors: Sequence[int], since: datetime | None, no
 
 
 def differs(
-    doubtful: Sequence[LockedMonitor], located: Sequence[Located], since: datetime | None, now: datetime
+    doubtful: Sequence[LockedMonitor],
+    located: Sequence[StateAtLocation],
+    since: datetime | None,
+    now: datetime,
 ) -> list[int]:
     """Return the monitors whose stored state differs from a new decision."""
     places = states.by_monitor(located)
@@ -145,8 +148,8 @@ async def _round(
 
 
 def _after(
-    places: Mapping[int, Sequence[Located]], seen: Mapping[int, Sequence[EvaluatedLocation]]
-) -> dict[int, list[Located]]:
+    places: Mapping[int, Sequence[StateAtLocation]], seen: Mapping[int, Sequence[EvaluatedLocation]]
+) -> dict[int, list[StateAtLocation]]:
     """The locations with their present states."""
     return {
         key: [
@@ -157,7 +160,9 @@ def _after(
     }
 
 
-def _doubted(locked: LockedMonitor, places: Sequence[Located], seen: Sequence[EvaluatedLocation]) -> bool:
+def _doubted(
+    locked: LockedMonitor, places: Sequence[StateAtLocation], seen: Sequence[EvaluatedLocation]
+) -> bool:
     """Whether a streak of failures has begun, and another location or a parent can be checked."""
     if len(places) == 1 and not locked.depends_on:
         return False
@@ -167,12 +172,16 @@ def _doubted(locked: LockedMonitor, places: Sequence[Located], seen: Sequence[Ev
     )
 
 
-def _seen(place: Located) -> EvaluatedLocation:
+def _seen(place: StateAtLocation) -> EvaluatedLocation:
     return EvaluatedLocation(place.vote, place.state, last_error=place.error, checked_at=place.last_at)
 
 
 def _advance(
-    locked: LockedMonitor, places: Sequence[Located], pending: Pending, writes: DecisionChanges, now: datetime
+    locked: LockedMonitor,
+    places: Sequence[StateAtLocation],
+    pending: Pending,
+    writes: DecisionChanges,
+    now: datetime,
 ) -> list[EvaluatedLocation]:
     """Step each location through its results up to its next change."""
     bad = [place.vote.fails(now) for place in places]
@@ -188,7 +197,7 @@ def _advance(
 
 
 def _advanced(
-    locked: LockedMonitor, place: Located, pending: Pending, now: datetime, *, elsewhere: bool
+    locked: LockedMonitor, place: StateAtLocation, pending: Pending, now: datetime, *, elsewhere: bool
 ) -> EvaluatedLocation:
     """*elsewhere*: another location was confirmed failing before these results."""
     results = pending.get((place.monitor, place.location))
@@ -217,7 +226,7 @@ def _advanced(
     return seen
 
 
-def _note(place: Located, seen: EvaluatedLocation, writes: DecisionChanges, now: datetime) -> None:
+def _note(place: StateAtLocation, seen: EvaluatedLocation, writes: DecisionChanges, now: datetime) -> None:
     """Record in *writes* how the location changed."""
     if seen.state != place.state:
         writes.states.append((place.monitor, place.location, seen.state))

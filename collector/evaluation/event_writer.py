@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.evaluation.core.decision import Announcement
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.events.core import events as payloads
 from collector.events.core.kinds import EventKind
 from collector.events.core.payloads import (
@@ -96,19 +96,23 @@ def event(
     return Event(locked.team_id, locked.id, payload.event, payload, incident.id)
 
 
-def degraded(locked: LockedMonitor, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+def degraded(
+    locked: LockedMonitor, places: Sequence[StateAtLocation], *, begins: bool, now: datetime
+) -> Event:
     """Build monitor.degraded, which begins or ends."""
     payload = payloads.degraded(about(locked, down=locked.down), _locations(places), begins=begins, now=now)
     return Event(locked.team_id, locked.id, payload.event, payload)
 
 
-def flapping(locked: LockedMonitor, places: Sequence[Located], *, begins: bool, now: datetime) -> Event:
+def flapping(
+    locked: LockedMonitor, places: Sequence[StateAtLocation], *, begins: bool, now: datetime
+) -> Event:
     """Build monitor.flapping, which begins or ends."""
     payload = payloads.flapping(about(locked, down=locked.down), _locations(places), begins=begins, now=now)
     return Event(locked.team_id, locked.id, payload.event, payload)
 
 
-def _locations(places: Sequence[Located]) -> list[EventLocation]:
+def _locations(places: Sequence[StateAtLocation]) -> list[EventLocation]:
     return [located(place, bad=place.state.failing) for place in places]
 
 
@@ -128,7 +132,7 @@ def chain_log(locked: LockedMonitor, chain: CheckedChain, log: UnannouncedLog, n
     return Event(locked.team_id, locked.id, payload.event, payload)
 
 
-def located(place: Located, *, bad: bool) -> EventLocation:
+def located(place: StateAtLocation, *, bad: bool) -> EventLocation:
     """Return a location as events show it; *bad*: it counts as down in this event."""
     state = place.state
     return EventLocation(

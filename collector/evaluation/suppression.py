@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from collector.evaluation.core.decision import EvaluatedMonitor
-from collector.evaluation.core.dependencies import Child, Parents, ParentState, verdict
+from collector.evaluation.core.dependencies import DownChild, Parents, ParentState, verdict
 from collector.evaluation.core.holds import MonitorContext
 from collector.evaluation.storage import dependencies
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.incidents.core.status import IncidentStatus
 from collector.maintenance.storage import spans
 from collector.platform.storage.db import Tx
@@ -18,14 +18,14 @@ _NOTHING = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SuppressionContext:
     """What surrounds a monitor; *parent*: one that is down, if any is."""
 
     standing: MonitorContext = _NOTHING
     parent: ParentState | None = None
 
 
-def as_decided(locked: LockedMonitor, around: Surroundings | None = None) -> EvaluatedMonitor:
+def as_decided(locked: LockedMonitor, around: SuppressionContext | None = None) -> EvaluatedMonitor:
     """Return the monitor as decisions see it; without *around* only its own row can suppress anything."""
     return EvaluatedMonitor(
         locked.name,
@@ -43,8 +43,8 @@ def as_decided(locked: LockedMonitor, around: Surroundings | None = None) -> Eva
 
 
 async def surroundings(
-    tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[Located]], now: datetime
-) -> dict[int, Surroundings]:
+    tx: Tx, monitors: Sequence[LockedMonitor], places: Mapping[int, Sequence[StateAtLocation]], now: datetime
+) -> dict[int, SuppressionContext]:
     """Return the surroundings by the monitors' keys; *places*: their present locations."""
     windows = await spans.active(tx, [locked.monitor for locked in monitors], now)
     wanted = {(locked.team_id, id_) for locked in monitors for id_ in locked.depends_on}
@@ -54,7 +54,7 @@ async def surroundings(
         parents = [known[locked.team_id, id_] for id_ in locked.depends_on if (locked.team_id, id_) in known]
         here = places.get(locked.monitor, ())
         state = verdict(_child(locked, here, now), parents, now)
-        around[locked.monitor] = Surroundings(
+        around[locked.monitor] = SuppressionContext(
             MonitorContext(
                 maintenance_until=windows.get(locked.monitor),
                 parents=state if parents else Parents.WELL,
@@ -69,9 +69,9 @@ async def surroundings(
     return around
 
 
-def _child(locked: LockedMonitor, places: Sequence[Located], now: datetime) -> Child:
+def _child(locked: LockedMonitor, places: Sequence[StateAtLocation], now: datetime) -> DownChild:
     bad = [place for place in places if place.state.fails or place.state.failing]
-    return Child(
+    return DownChild(
         since=min((place.state.failed_since for place in bad if place.state.failed_since), default=now),
         turned_at=locked.changed_at if locked.down else now,
         measured_at=max((place.last_at for place in bad if place.last_at), default=None),

@@ -25,7 +25,7 @@ class NewResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class UpdatedStates:
     """The states after their newest results; *wanting*: the (monitor, location)s that need a decision.
 
     *counting*: the places of results that may move a state; *stored*: the places of those to store. None
@@ -56,10 +56,10 @@ class ResultSource(Protocol):
     async def take(self, tx: Tx) -> NewResults:
         """Lock what belongs to the source, and return its new results."""
 
-    async def move(self, tx: Tx, columns: Columns) -> Moved:
+    async def move(self, tx: Tx, columns: Columns) -> UpdatedStates:
         """Give each state its newest result, in the order of the keys."""
 
-    def pending(self, columns: Columns, moved: Moved) -> Pending:
+    def pending(self, columns: Columns, moved: UpdatedStates) -> Pending:
         """Return the results that count of the keys that need a decision, in order."""
 
 
@@ -101,7 +101,7 @@ async def _evaluate(
     tx: Tx,
     source: ResultSource,
     columns: Columns,
-    moved: Moved,
+    moved: UpdatedStates,
     stored: set[int],
     since: datetime | None,
 ) -> Evaluation:

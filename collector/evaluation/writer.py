@@ -9,7 +9,7 @@ import structlog
 
 from collector.evaluation.error_texts import Interner
 from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests
-from collector.evaluation.ingest.probe_batches import Committed, Submission, commit
+from collector.evaluation.ingest.probe_batches import CommittedBatches, Submission, commit
 from collector.evaluation.quarantine import guilty, without
 from collector.evaluation.storage import cursors
 from collector.evaluation.storage.cursors import BatchCursor
@@ -166,7 +166,7 @@ class ResultWriter:
                     waits.add(submission.incarnation)
         return answers
 
-    def _count(self, done: Committed) -> None:
+    def _count(self, done: CommittedBatches) -> None:
         metrics.transactions.inc()
         metrics.results_committed.inc(done.results)
         metrics.results_dropped.inc(done.dropped)

@@ -11,7 +11,7 @@ import asyncpg
 from aiohttp import hdrs, web
 
 from collector.events.core.kinds import CHANGES, DELIVERED
-from collector.events.stream import Following, Start, StreamEvent, StreamFollower
+from collector.events.stream import EventStreamHub, Start, StreamEvent, StreamFollower
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query
@@ -28,7 +28,7 @@ _COMMENT_EVERY_S = 15.0
 # A client that reads nothing for so long is gone or stuck; it can resume.
 _STUCK_S = 3.0
 _AT_ONCE = 50
-FOLLOWING: web.AppKey[Following] = web.AppKey("following", Following)
+FOLLOWING: web.AppKey[EventStreamHub] = web.AppKey("following", EventStreamHub)
 _GONE = (ConnectionError, TimeoutError, Unavailable, asyncpg.PostgresError)
 
 
@@ -119,7 +119,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     return response
 
 
-async def _follow(following: Following, listener: StreamFollower, start: Start, outlet: Outlet) -> None:
+async def _follow(following: EventStreamHub, listener: StreamFollower, start: Start, outlet: Outlet) -> None:
     await outlet.write(_opening(start))
     async for page in following.missed(listener):
         await outlet.pass_on(page)

@@ -96,7 +96,7 @@ class StreamFollower:
         return taken
 
 
-class Following:
+class EventStreamHub:
     """*public_url* has no final slash; ring *bell* after a commit of events to read them at once."""
 
     def __init__(self, db: Db, *, public_url: str, now: UtcClock) -> None:

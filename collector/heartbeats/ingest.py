@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
 
-from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.ingest.pushes import PushedResult, Pushes
 from collector.evaluation.storage import locks
 from collector.heartbeats.core import heartbeat
 from collector.heartbeats.core.heartbeat import HeartbeatResult, PingSignal
 from collector.heartbeats.service import ReceivedPing
 from collector.heartbeats.storage import heartbeats, ping_bodies
-from collector.heartbeats.storage.heartbeats import Good, HeartbeatRow, MovedHeartbeat
+from collector.heartbeats.storage.heartbeats import GoodPing, HeartbeatRow, MovedHeartbeat
 from collector.platform import pace
 from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
@@ -29,13 +29,13 @@ _RATE: Final = PaceLimit(10, 100)
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _PingOutcome:
     """The outcome of pings, and what to write."""
 
     answers: "Sequence[_Answer]"
     moved: Sequence[MovedHeartbeat]
     pings: Sequence[ReceivedPing]
-    pushed: Sequence[Pushed]
+    pushed: Sequence[PushedResult]
 
 
 # Per ping: how far it is ahead of the pace, None for an unknown key, or the error.
@@ -100,7 +100,7 @@ class PingReceiver:
         if not group:
             return {}
         first = {ping.key_hash: ping for ping in reversed(group)}
-        good = [Good(key, heartbeat.run_time(first[key].ping)) for key in sorted(first)]
+        good = [GoodPing(key, heartbeat.run_time(first[key].ping)) for key in sorted(first)]
         alone = not self._pushes.watches and not any(ping.body for ping in first.values())
         async with self._for_good(alone=alone) as tx:
             now = self._moment()
@@ -152,7 +152,7 @@ class PingReceiver:
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
-def _taken(group: Sequence[ReceivedPing], known: Mapping[bytes, HeartbeatRow], now: datetime) -> _Taken:
+def _taken(group: Sequence[ReceivedPing], known: Mapping[bytes, HeartbeatRow], now: datetime) -> _PingOutcome:
     """Apply these pings in their order."""
     beats = {key: before.beat for key, before in known.items()}
     ahead = {key: before.ahead_s for key, before in known.items()}
@@ -172,7 +172,7 @@ def _taken(group: Sequence[ReceivedPing], known: Mapping[bytes, HeartbeatRow], n
         MovedHeartbeat(before, beats[key], heartbeat.awaited(beats[key], before.plan), ahead[key])
         for key, before in known.items()
     ]
-    return _Taken(answers, moved, pings, pushed)
+    return _PingOutcome(answers, moved, pings, pushed)
 
 
 def _answer(done: "asyncio.Future[float | None]") -> _Answer:
@@ -185,12 +185,12 @@ def _too_many() -> Limited:
     return Limited(limit, retry_after=1)
 
 
-def result(monitor: int, finding: HeartbeatResult) -> Pushed:
+def result(monitor: int, finding: HeartbeatResult) -> PushedResult:
     """Return a finding as a result to store."""
-    return Pushed(monitor, finding.status, finding.at, finding.ms, finding.code, finding.error)
+    return PushedResult(monitor, finding.status, finding.at, finding.ms, finding.code, finding.error)
 
 
-async def _keep_bodies(tx: Tx, taken: _Taken, ties: Sequence[int | None]) -> None:
+async def _keep_bodies(tx: Tx, taken: _PingOutcome, ties: Sequence[int | None]) -> None:
     bodies = [
         (result.monitor, result.at, n, clean_body(ping.body))
         for ping, result, n in zip(taken.pings, taken.pushed, ties, strict=True)

@@ -18,7 +18,7 @@ from collector.http import storage as table
 from collector.http.auth import CALLER, Handler
 from collector.http.context import WITHIN, context_of
 from collector.http.request_data import raw_body
-from collector.http.storage import KEPT_FOR, Keyed, StoredAnswer
+from collector.http.storage import KEPT_FOR, IdempotentRequest, StoredAnswer
 from collector.platform.prepared import begun_again
 from collector.platform.seal import Keyring, SealScope, is_sealed
 from collector.platform.storage.db import Tx
@@ -84,17 +84,17 @@ async def repeat(request: web.Request, handler: Handler) -> web.StreamResponse:
     return await (_by_claim if path in BY_CLAIM else _at_once)(request, handler, keyed)
 
 
-async def _keyed(request: web.Request) -> Keyed:
+async def _keyed(request: web.Request) -> IdempotentRequest:
     sent = request.headers[_HEADER]
     if not _KEY.fullmatch(sent):
         raise Invalid({_HEADER: "must be 1 to 255 visible ASCII characters"})
     who, what = request[CALLER], f"{request.method} {request.path} {sent}"
     # The lock uses only the first bytes of the hash, and another token's key is a different one.
     key = hashlib.sha256(who.token_id.bytes + what.encode()).digest()
-    return Keyed(who.team_id, who.token_id, key, hashlib.sha256(await raw_body(request)).digest())
+    return IdempotentRequest(who.team_id, who.token_id, key, hashlib.sha256(await raw_body(request)).digest())
 
 
-async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+async def _at_once(request: web.Request, handler: Handler, keyed: IdempotentRequest) -> web.Response:
     """Run the handler and store its response in one transaction; few of them are open at once."""
     context = context_of(request)
     try:
@@ -108,7 +108,7 @@ async def _at_once(request: web.Request, handler: Handler, keyed: Keyed) -> web.
     return response
 
 
-async def _tried(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+async def _tried(request: web.Request, handler: Handler, keyed: IdempotentRequest) -> web.Response:
     """Raises _AttemptUndone; Lacking, with nothing done."""
     context = context_of(request)
     async with context.db.transaction() as tx:
@@ -134,7 +134,7 @@ async def _carried_out(request: web.Request, handler: Handler, tx: Tx) -> web.Re
     return response
 
 
-async def _by_claim(request: web.Request, handler: Handler, keyed: Keyed) -> web.Response:
+async def _by_claim(request: web.Request, handler: Handler, keyed: IdempotentRequest) -> web.Response:
     """Claim the key, run the handler, store its response: each in a transaction of its own."""
     context = context_of(request)
     async with context.db.transaction() as tx:
@@ -157,12 +157,12 @@ async def _answered(request: web.Request, handler: Handler) -> web.Response:
     return response
 
 
-async def _lock(tx: Tx, keyed: Keyed) -> None:
+async def _lock(tx: Tx, keyed: IdempotentRequest) -> None:
     if not await table.lock(tx, keyed):
         raise Conflict(_UNDER_WAY)
 
 
-async def _known(request: web.Request, tx: Tx, keyed: Keyed) -> web.Response | None:
+async def _known(request: web.Request, tx: Tx, keyed: IdempotentRequest) -> web.Response | None:
     """Return the first response, if there is one. Raises Conflict."""
     context = context_of(request)
     now = context.now()
@@ -184,7 +184,7 @@ def _lasts(response: web.Response) -> bool:
     return 200 <= response.status < 500 and response.status not in _NOT_KEPT
 
 
-def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> StoredAnswer:
+def _kept(keyring: Keyring, keyed: IdempotentRequest, response: web.Response) -> StoredAnswer:
     """Return the response to store, sealed: it may contain secrets of a channel or monitor."""
     headers = {str(name): response.headers[name] for name in _REPEATED if name in response.headers}
     body = response.body
@@ -192,13 +192,13 @@ def _kept(keyring: Keyring, keyed: Keyed, response: web.Response) -> StoredAnswe
     return StoredAnswer(keyed.sent, response.status, headers, answer)
 
 
-def _opened(keyring: Keyring, keyed: Keyed, answer: bytes | None) -> bytes | None:
+def _opened(keyring: Keyring, keyed: IdempotentRequest, answer: bytes | None) -> bytes | None:
     if answer is None or not is_sealed(answer):
         return answer  # stored by a collector older than sealed answers
     return keyring.open(answer, _place(keyed))
 
 
-def _place(keyed: Keyed) -> SealScope:
+def _place(keyed: IdempotentRequest) -> SealScope:
     return SealScope(keyed.team_id, "idempotency_keys", keyed.key.hex(), "answer")
 
 

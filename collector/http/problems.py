@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from collector.http.auth import Handler
 from collector.http.request_data import JSON
 from collector.platform import failures
-from collector.platform.prepared import Lacking
+from collector.platform.prepared import ResultsMissing
 from shared.errors import Invalid, TocsinError
 
 log = structlog.get_logger()
@@ -33,7 +33,7 @@ async def explain(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Turn every exception of a handler into the API's error response."""
     try:
         return await handler(request)
-    except Lacking:
+    except ResultsMissing:
         raise
     except web.HTTPException as error:
         return await _unrouted(request, error)

@@ -12,7 +12,7 @@ KEPT_FOR: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class IdempotentRequest:
     """A request that may be repeated: its owner, the hash that identifies it, the hash of its body."""
 
     team_id: int
@@ -31,13 +31,15 @@ class StoredAnswer:
     answer: bytes | None
 
 
-async def lock(tx: Tx, keyed: Keyed) -> bool:
+async def lock(tx: Tx, keyed: IdempotentRequest) -> bool:
     """Lock this key until the transaction ends; False if another transaction holds it."""
     number = int.from_bytes(keyed.key[:8], "big", signed=True)
     return bool(await tx.fetchval("SELECT pg_try_advisory_xact_lock($1)", number))
 
 
-async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -> StoredAnswer | None:
+async def find(
+    tx: Tx, keyed: IdempotentRequest, since: datetime, claimed_since: datetime
+) -> StoredAnswer | None:
     """Return what was stored after *since*, or claimed after *claimed_since*."""
     row = await tx.fetchrow(
         """
@@ -50,7 +52,7 @@ async def find(tx: Tx, keyed: Keyed, since: datetime, claimed_since: datetime) -
     return StoredAnswer(**row) if row else None
 
 
-async def keep(tx: Tx, keyed: Keyed, kept: StoredAnswer, now: datetime) -> None:
+async def keep(tx: Tx, keyed: IdempotentRequest, kept: StoredAnswer, now: datetime) -> None:
     """Store a response, or, without one, a claim."""
     await tx.execute(
         """
@@ -63,7 +65,7 @@ async def keep(tx: Tx, keyed: Keyed, kept: StoredAnswer, now: datetime) -> None:
     )  # fmt: skip
 
 
-async def drop(tx: Tx, keyed: Keyed) -> None:
+async def drop(tx: Tx, keyed: IdempotentRequest) -> None:
     """Delete a claim: the request may be repeated as if for the first time."""
     await tx.execute(
         "DELETE FROM idempotency_keys WHERE team_id = $1 AND token_id = $2 AND key = $3 AND status IS NULL",

@@ -12,7 +12,7 @@ from shared.assertions import Assertion
 from shared.kinds import KINDS, RECEIVING, UMBRELLA, WEB3
 from shared.kinds.http import Auth
 from shared.kinds.prometheus import Condition
-from shared.kinds.web3.bridge import Side
+from shared.kinds.web3.bridge import BridgeSide
 from shared.kinds.web3.gas_price import Thresholds
 
 # Names of classes within configurations, where the kind is not beside them.
@@ -20,7 +20,7 @@ _NAMES: Final = (
     (Assertion, "HttpAssertion"),
     (Auth, "HttpAuthentication"),
     (Condition, "MetricCondition"),
-    (Side, "BridgeSide"),
+    (BridgeSide, "BridgeSide"),
     (Thresholds, "GasPriceThresholds"),
 )
 _INTERVAL: Final = whole(

@@ -6,7 +6,7 @@ from typing import Final
 
 from shared.clock import SecondClock
 
-Turn = Callable[[], Awaitable[bool]]
+MeasurementChange = Callable[[], Awaitable[bool]]
 
 # Longer than any statement may take, and than a database usually needs to return.
 _PATIENCE_S: Final = 120.0
@@ -19,7 +19,7 @@ class Pulse:
         self._clock = clock
         self._well: dict[str, tuple[float, float]] = {}
 
-    def felt(self, name: str, turn: Turn, rest: float) -> Turn:
+    def felt(self, name: str, turn: MeasurementChange, rest: float) -> MeasurementChange:
         """Wrap *turn* to track it from now on; *rest*: seconds between two turns."""
         self._well[name] = (self._clock(), rest)
 

@@ -67,7 +67,7 @@ def plans(per_minute: int | None, burst: int | None, **most: int | None) -> Mapp
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class BucketRequest:
     """A share's request to its bucket: tokens given *back*, tokens spent on credit, tokens wanted."""
 
     back: int
@@ -103,7 +103,7 @@ class Share:
         self._at = now
         self._slice = 0
         self._debt = 0
-        self._sent: Ask | None = None
+        self._sent: BucketRequest | None = None
         self._size = plan.credit
         self._asked_at = now
         self._used_at = now
@@ -120,7 +120,7 @@ class Share:
             return True
         return False if now < self._refused_until else None
 
-    def ask(self, now: float) -> Ask:
+    def ask(self, now: float) -> BucketRequest:
         """Create a request for more; `granted` or `alone` must follow before the next one."""
         often = now - self._asked_at < _IDLE_S
         self._size = min(self._size * 2, self.plan.most) if often else max(1, self._size // 2)
@@ -128,7 +128,7 @@ class Share:
         want = min(max(self._size, self.waiting), self.plan.most)
         return self._send(0, want)
 
-    def settle(self, now: float) -> Ask | None:
+    def settle(self, now: float) -> BucketRequest | None:
         """A request that settles the debt and returns idle tokens; None if there is nothing to settle."""
         idle = self._slice if now - self._used_at >= _IDLE_S else 0
         if self._sent is not None or not (self._debt or idle):
@@ -177,7 +177,7 @@ class Share:
     def _half_full(self, now: float) -> bool:
         return self._estimate(now) - self._debt >= self._burst / 2
 
-    def _send(self, back: int, want: int) -> Ask:
+    def _send(self, back: int, want: int) -> BucketRequest:
         self._slice -= back
-        self._sent = Ask(back, self._debt, want)
+        self._sent = BucketRequest(back, self._debt, want)
         return self._sent

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import structlog
 
-from collector.platform.bucket import Ask, BucketState, Share, TeamPlan
+from collector.platform.bucket import BucketRequest, BucketState, Share, TeamPlan
 from collector.platform.storage import limits as table
 from collector.platform.storage.db import Db
 from collector.platform.storage.limits import Key
@@ -117,7 +117,7 @@ class Limits:
                 await self._exchange(asks)
         return len(asks) == _AT_ONCE
 
-    async def _exchange(self, asks: dict[Key, tuple[Share, Ask]]) -> None:
+    async def _exchange(self, asks: dict[Key, tuple[Share, BucketRequest]]) -> None:
         try:
             async with asyncio.timeout(_PATIENCE_S), self._db.quick.connection() as tx:
                 drawn = await table.draw(tx, {key: (ask, share.plan) for key, (share, ask) in asks.items()})

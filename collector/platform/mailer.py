@@ -46,7 +46,7 @@ class Held:
     wait_s: float | None = None
 
 
-class Admit(Protocol):
+class AddressFilter(Protocol):
     """Decides which of a team's *addresses* receive no mail now; *known*: they confirmed elsewhere."""
 
     async def __call__(
@@ -107,7 +107,7 @@ class Mailer:
         sender: str,
         *,
         trust: ssl.SSLContext | None = None,
-        admit: Admit = _admit_all,
+        admit: AddressFilter = _admit_all,
         confirms: bool = False,
     ) -> None:
         self._server = server(url)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared import ids
-from shared.kinds.fields import NumericText, Says
+from shared.kinds.fields import ErrorText, NumericText
 from shared.kinds.http import is_url
 
 Severity = Literal["critical", "high", "medium", "low"]
@@ -36,17 +36,17 @@ def is_monitor_id(text: str) -> bool:
     return ids.read("mon", text) is not None
 
 
-MonitorId = Annotated[str, Predicate(is_monitor_id), Says("must be the id of a monitor")]
+MonitorId = Annotated[str, Predicate(is_monitor_id), ErrorText("must be the id of a monitor")]
 Slug = Annotated[
     str,
     Predicate(is_slug),
-    Says("must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"),
+    ErrorText("must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"),
 ]
 Tags = Annotated[
     dict[str, Annotated[str, MaxLen(255)]],
     MaxLen(100),
     Predicate(are_tags),
-    Says("names must be 1 to 64 characters long"),
+    ErrorText("names must be 1 to 64 characters long"),
 ]
 
 
@@ -54,7 +54,7 @@ Tags = Annotated[
 class MonitorSettings:
     """Settings that monitors of all types have."""
 
-    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
     """Name of the monitor, 1 to 255 characters."""
     interval: Annotated[int, Interval(ge=1, le=86_400)] = DEFAULT_INTERVAL
     """Seconds between two checks; the operator may have set a higher minimum."""
@@ -75,7 +75,7 @@ class MonitorSettings:
     quorum: Annotated[
         Literal["majority", "any", "all"] | Annotated[int, Interval(ge=1, le=1000)],
         NumericText(),
-        Says("must be majority, any, all or a number of locations"),
+        ErrorText("must be majority, any, all or a number of locations"),
     ] = "majority"
     """Locations that must vote down for the monitor to be down: `majority`, `any`, `all` or a number."""
     group: Annotated[str, MaxLen(255)] | None = None
@@ -85,7 +85,7 @@ class MonitorSettings:
     announced.
     """
     runbook_url: (
-        Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http or https URL")] | None
+        Annotated[str, MaxLen(8192), Predicate(is_url), ErrorText("must be an http or https URL")] | None
     ) = None
     """URL of the runbook for its incidents."""
 

@@ -19,7 +19,7 @@ class SlowWork:
     do: Callable[[], Awaitable[Any]] = field(repr=False)
 
 
-class Lacking(Exception):
+class ResultsMissing(Exception):
     """A transaction needs the results of work that is not done yet."""
 
     def __init__(self, works: Sequence[SlowWork]) -> None:
@@ -39,7 +39,7 @@ async def begun_again(attempt: Callable[[], Awaitable[T]]) -> T:
         while True:
             try:
                 return await attempt()
-            except Lacking as lacking:
+            except ResultsMissing as lacking:
                 # Outside of `except`, no traceback keeps the attempt's objects alive.
                 works = lacking.works
             for work in works:
@@ -55,7 +55,7 @@ async def results(works: Sequence[SlowWork]) -> list[Any]:
         return [await _result(work) for work in works]
     lacking = [work for work in works if work.key not in known]
     if lacking and is_held():
-        raise Lacking(lacking)
+        raise ResultsMissing(lacking)
     return [known[work.key] if work.key in known else await _result(work) for work in works]
 
 

@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 
 from annotated_types import Predicate
 
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 
 def is_zone(name: str) -> bool:
@@ -19,7 +19,7 @@ def canonical(name: str) -> str:
     return _zones()[name.lower()]
 
 
-TimeZone = Annotated[str, Predicate(is_zone), Says("must be an IANA time zone, such as Europe/Berlin")]
+TimeZone = Annotated[str, Predicate(is_zone), ErrorText("must be an IANA time zone, such as Europe/Berlin")]
 
 
 @cache

@@ -13,7 +13,7 @@ from collector.monitors.answers import (
     MeasuredThreshold,
     TestedChain,
 )
-from collector.web3.storage.web3 import Raised, StoredLog
+from collector.web3.storage.web3 import RaisedThreshold, StoredLog
 from shared.findings import Finding, Findings
 
 
@@ -30,7 +30,7 @@ def tested(findings: Sequence[Finding]) -> TestedChain:
     )
 
 
-def alerts(raised: Sequence[Raised]) -> list[CrossedThreshold]:
+def alerts(raised: Sequence[RaisedThreshold]) -> list[CrossedThreshold]:
     """Thresholds that are crossed now; *told* is false while notifications are held back."""
     return [
         CrossedThreshold(

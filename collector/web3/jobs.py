@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.evaluation import event_writer
 from collector.evaluation.core.decision import standing
-from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
+from collector.evaluation.core.holds import AllowedEffects, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.suppression import as_decided, surroundings
@@ -41,7 +41,7 @@ class _LockedChain:
     holds: tuple[Hold, ...]
 
     @property
-    def free(self) -> Allowed:
+    def free(self) -> AllowedEffects:
         return allowed(self.holds)
 
     @property
@@ -50,7 +50,7 @@ class _LockedChain:
 
 
 @dataclass(slots=True)
-class _ChainNews:
+class _ChainEvents:
     events: list[Event] = field(default_factory=list)
     alerts: dict[Key, ChainAlert | None] = field(default_factory=dict)
     logs: list[UnannouncedLog] = field(default_factory=list)
@@ -108,8 +108,8 @@ async def _looked_at(tx: Tx, monitors: Sequence[int], now: datetime) -> list[_Lo
     ]
 
 
-async def _news(tx: Tx, looked_at: Sequence[_LockedChain], now: datetime) -> _ChainNews:
-    news = _ChainNews()
+async def _news(tx: Tx, looked_at: Sequence[_LockedChain], now: datetime) -> _ChainEvents:
+    news = _ChainEvents()
     of = {monitor.key: monitor for monitor in looked_at}
     for (team, id_, key), alert in (await writes.alerts(tx, list(of))).items():
         _weigh(news, of[team, id_], key, alert, now)
@@ -133,7 +133,7 @@ async def _news(tx: Tx, looked_at: Sequence[_LockedChain], now: datetime) -> _Ch
     return news
 
 
-def _weigh(news: _ChainNews, monitor: _LockedChain, key: str, alert: ChainAlert, now: datetime) -> None:
+def _weigh(news: _ChainEvents, monitor: _LockedChain, key: str, alert: ChainAlert, now: datetime) -> None:
     """Add a threshold's announcement, if there is one."""
     announcement, after = due(alert, monitor.free, now)
     if after != alert:

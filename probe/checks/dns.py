@@ -13,7 +13,7 @@ from probe.net.dns.message import DnsAnswer
 from probe.net.endpoint import Endpoint, ascii_host
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.stream import connected
 from shared.kinds.dns import Dns
 from shared.kinds.fields import host_and_port
@@ -35,7 +35,7 @@ def prepare(kind: Dns) -> Check:
     to = None if kind.resolver is None else Endpoint.of(*host_and_port(kind.resolver, _PORT))
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
+        spent, limit = PhaseDurations(), Limit.until(deadline)
         try:
             server = _own(net) if to is None else ((await net.addresses(to, spent, limit))[0], to.port)
             spent.address, spent.port = server
@@ -56,7 +56,9 @@ def _own(net: Net) -> tuple[str, int]:
     return host_and_port(servers[0], _PORT)
 
 
-async def _ask(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, limit: Limit) -> DnsAnswer:
+async def _ask(
+    net: Net, server: tuple[str, int], asked: bytes, spent: PhaseDurations, limit: Limit
+) -> DnsAnswer:
     began = time.monotonic()
     message = await net.questions.ask(server, asked, limit)
     spent.first_byte = time.monotonic() - began
@@ -66,7 +68,9 @@ async def _ask(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, li
     return answer
 
 
-async def _ask_whole(net: Net, server: tuple[str, int], asked: bytes, spent: Spent, limit: Limit) -> bytes:
+async def _ask_whole(
+    net: Net, server: tuple[str, int], asked: bytes, spent: PhaseDurations, limit: Limit
+) -> bytes:
     """Repeat the query over TCP, for an answer that is too large for a datagram."""
     message = dns_message.query(0, asked)
     to = Endpoint.of(*server)
@@ -83,7 +87,7 @@ async def _ask_whole(net: Net, server: tuple[str, int], asked: bytes, spent: Spe
 def _read(message: bytes) -> DnsAnswer:
     try:
         return dns_message.read(message)
-    except dns_message.Malformed as error:
+    except dns_message.MalformedMessage as error:
         raise TargetError(f"dns: malformed answer ({error})") from None
 
 

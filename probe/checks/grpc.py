@@ -8,7 +8,7 @@ from probe.checks._check import Check
 from probe.net.endpoint import Endpoint, show
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.tls.starttls import shown
 from shared.kinds.grpc import Grpc
 from shared.results import Outcome, Status
@@ -30,7 +30,7 @@ def prepare(kind: Grpc) -> Check:
     question = b"\x0a" + _varint(len(service)) + service if service else b""
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
+        spent, limit = PhaseDurations(), Limit.until(deadline)
         # Connect ourselves first: for our own error texts, and for the address policy.
         await net.converse(to, spent, limit)
         try:
@@ -48,7 +48,7 @@ def prepare(kind: Grpc) -> Check:
     return check
 
 
-async def _ask(net: Net, to: Endpoint, spent: Spent, limit: Limit, question: bytes) -> int:
+async def _ask(net: Net, to: Endpoint, spent: PhaseDurations, limit: Limit, question: bytes) -> int:
     """The status in the response, a number of the protocol."""
     import grpc  # noqa: PLC0415 - 8 MB not needed before connecting
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 from probe.checks._check import Check
 from probe.net.assertions import CheckAnswer, compile_aside
 from probe.net.bodies import Body
-from probe.net.curl.route import Way, way
+from probe.net.curl.route import ProxyRoute, way
 from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import Request, request
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.schedule import evidence
 from shared.clock import boot_us
 from shared.evidence import Evidence, redacted
@@ -27,9 +27,9 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _OF_BODY: Final = frozenset({"body", "json"})
 _DAY_S: Final = 86_400
 
-Verdict = Callable[[HttpReply, Spent, Limit], Awaitable[str]]
+Verdict = Callable[[HttpReply, PhaseDurations, Limit], Awaitable[str]]
 # Sends one request and feeds the response to the reply.
-Talk = Callable[[Net, Request, Spent, Limit, HttpReply], Awaitable[None]]
+MysqlConversation = Callable[[Net, Request, PhaseDurations, Limit, HttpReply], Awaitable[None]]
 
 
 def prepare(kind: Http) -> Check:
@@ -46,7 +46,7 @@ def prepare(kind: Http) -> Check:
 
     async def check(net: Net, deadline: float) -> Outcome:
         began_us = boot_us()
-        spent, limit, replies = Spent(), Limit.until(deadline), list[HttpReply]()
+        spent, limit, replies = PhaseDurations(), Limit.until(deadline), list[HttpReply]()
         saw = partial(_saw, kind, spent, replies)
         try:
             code = await _ask(net, talk, first, spent, limit, replies, listen, follow=follow)
@@ -73,7 +73,7 @@ def prepare(kind: Http) -> Check:
     return check
 
 
-def _talk(by: Way | None) -> Talk:
+def _talk(by: ProxyRoute | None) -> MysqlConversation:
     if by is None:
         return _plainly
     from probe.net.curl import exchange  # noqa: PLC0415 - 8 MB that few probes need
@@ -82,7 +82,7 @@ def _talk(by: Way | None) -> Talk:
 
 
 def _plainly(
-    net: Net, asked: Request, spent: Spent, limit: Limit, reply: HttpReply
+    net: Net, asked: Request, spent: PhaseDurations, limit: Limit, reply: HttpReply
 ) -> Coroutine[Any, Any, None]:
     return net.converse(asked.endpoint, spent, limit, asked.data, reply)
 
@@ -111,7 +111,7 @@ def _verdict(kind: Http) -> Verdict:
         assertion.source == "status" for assertion in kind.assertions
     )
 
-    async def verdict(reply: HttpReply, spent: Spent, limit: Limit) -> str:
+    async def verdict(reply: HttpReply, spent: PhaseDurations, limit: Limit) -> str:
         if reply.code not in good and not any_status:
             return f"status {reply.code}, expected {words}"
         if asserted is None:
@@ -121,7 +121,7 @@ def _verdict(kind: Http) -> Verdict:
     return verdict
 
 
-def _answer(reply: HttpReply, spent: Spent, limit: Limit) -> CheckAnswer:
+def _answer(reply: HttpReply, spent: PhaseDurations, limit: Limit) -> CheckAnswer:
     return CheckAnswer(
         code=reply.code,
         headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in reply.headers or ()],
@@ -136,7 +136,7 @@ def _plain(fault: str, kind: Http) -> str:
     return redacted(Evidence(body=fault), secret_texts(kind)).body if fault else ""
 
 
-def _saw(kind: Http, spent: Spent, replies: Sequence[HttpReply]) -> Evidence:
+def _saw(kind: Http, spent: PhaseDurations, replies: Sequence[HttpReply]) -> Evidence:
     return evidence.of_reply(spent, replies[-1], secret_texts(kind))
 
 
@@ -148,9 +148,9 @@ def _codes(expected: tuple[tuple[int, int], ...]) -> frozenset[int]:
 
 async def _ask(
     net: Net,
-    talk: Talk,
+    talk: MysqlConversation,
     asked: Request,
-    spent: Spent,
+    spent: PhaseDurations,
     limit: Limit,
     replies: list[HttpReply],
     listen: Callable[[str], HttpReply],
@@ -173,7 +173,7 @@ async def _ask(
     return reply.code
 
 
-def _follow(asked: Request, reply: HttpReply, spent: Spent) -> Request:
+def _follow(asked: Request, reply: HttpReply, spent: PhaseDurations) -> Request:
     try:
         return asked.follow(reply.location or b"", reply.code)
     except TargetError as error:

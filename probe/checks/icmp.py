@@ -8,7 +8,7 @@ from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.icmp.pings import Heard
 from probe.net.icmp.wire import MARK_BYTES
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.evidence import Evidence
 from shared.kinds.icmp import Icmp
 from shared.results import Outcome, Status
@@ -19,7 +19,7 @@ def prepare(kind: Icmp) -> Check:
     padding = bytes(kind.packet_size - MARK_BYTES)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
+        spent, limit = PhaseDurations(), Limit.until(deadline)
         try:
             heard = await net.echoes.ping(endpoint, spent, limit, kind.count, padding)
         except TargetError as error:
@@ -30,7 +30,7 @@ def prepare(kind: Icmp) -> Check:
     return check
 
 
-def _outcome(heard: Heard, spent: Spent, most_lost: int) -> Outcome:
+def _outcome(heard: Heard, spent: PhaseDurations, most_lost: int) -> Outcome:
     lost = heard.sent - len(heard.rtts_ns)
     percent = 100 * lost / heard.sent
     if heard.rtts_ns:

@@ -6,7 +6,7 @@ from probe.checks._check import Check
 from probe.checks._dialogue import dialogue, secure
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
-from probe.net.mysql import Talk
+from probe.net.mysql import MysqlConversation
 from probe.net.stream import Stream
 from shared.kinds.mysql import Mysql
 
@@ -16,6 +16,6 @@ def prepare(kind: Mysql) -> Check:
 
     async def talk(net: Net, stream: Stream) -> None:
         turn = partial(secure, net, stream) if kind.tls else None
-        await Talk(stream, turn).start(kind.username, kind.password)
+        await MysqlConversation(stream, turn).start(kind.username, kind.password)
 
     return dialogue(to, talk)

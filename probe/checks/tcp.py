@@ -8,7 +8,7 @@ from probe.net.banner import Banner
 from probe.net.endpoint import Endpoint, show
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.evidence import Evidence, redacted
 from shared.kinds.tcp import Tcp
 from shared.patterns import finder
@@ -23,7 +23,7 @@ def prepare(kind: Tcp) -> Check:
         return _talking(kind, endpoint)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent = Spent()
+        spent = PhaseDurations()
         await net.converse(endpoint, spent, Limit.until(deadline))
         return Outcome(Status.UP, phases=spent.phases(), address=spent.address, ends=spent.ends)
 
@@ -34,7 +34,7 @@ def _talking(kind: Tcp, endpoint: Endpoint) -> Check:
     words, looked_for, wanted = (kind.send or "").encode(), finder(kind.expect or ""), repr(kind.expect or "")
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit, banner = Spent(), Limit.until(deadline), Banner(looked_for, wanted)
+        spent, limit, banner = PhaseDurations(), Limit.until(deadline), Banner(looked_for, wanted)
         try:
             await net.converse(endpoint, spent, limit, words, banner)
         except TargetError as error:
@@ -47,6 +47,6 @@ def _talking(kind: Tcp, endpoint: Endpoint) -> Check:
     return check
 
 
-def _saw(kind: Tcp, spent: Spent, banner: Banner) -> Evidence:
+def _saw(kind: Tcp, spent: PhaseDurations, banner: Banner) -> Evidence:
     address = show(spent.address, spent.port) if spent.address else ""
     return redacted(Evidence(address, body=banner.text), secret_texts(kind))

@@ -11,11 +11,11 @@ from probe.checks._check import Check
 from probe.net.endpoint import Endpoint, ascii_host
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.stream import connected
 from probe.net.tls import certificates
 from probe.net.tls.certificates import Case, Certificate
-from probe.net.tls.openssl import Distrusted, Manner, sent, trusting
+from probe.net.tls.openssl import HandshakeMode, UntrustedCertificate, sent, trusting
 from probe.net.tls.starttls import STARTTLS
 from shared.kinds.fields import host_and_port
 from shared.kinds.tls import Expiry, Tls
@@ -43,7 +43,7 @@ class _SeenChain:
     ders: Sequence[bytes]
 
 
-class _Asked:
+class _RevocationAnswer:
     """The authority's last answer, and when to ask again."""
 
     __slots__ = ("_print", "_text", "_until")
@@ -82,12 +82,12 @@ def prepare(kind: Tls) -> Check:
     to = Endpoint.of(*host_and_port(kind.domain, _PORTS.get(kind.start_tls or "", _PORT)))
     name = ascii_host(kind.server_name).strip("[]").removesuffix(".") if kind.server_name else to.host
     strict = trusting(kind.trusted_ca) if kind.trusted_ca else None
-    asked = _Asked() if kind.revocation else None
+    asked = _RevocationAnswer() if kind.revocation else None
     proven: dict[bytes, float] = {}  # until when each chain is trusted
     known: dict[bytes, Sequence[Certificate]] = {}  # the last parsed chain: most chains are the same again
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
+        spent, limit = PhaseDurations(), Limit.until(deadline)
         look = partial(_look, net, to, kind.start_tls, known, name=name, limit=limit)
         seen = await look(net.trust.blind(), spent)
         error = ""
@@ -108,8 +108,8 @@ async def _look(
     to: Endpoint,
     start_tls: str | None,
     known: dict[bytes, Sequence[Certificate]],
-    manner: Manner,
-    spent: Spent,
+    manner: HandshakeMode,
+    spent: PhaseDurations,
     *,
     name: str,
     limit: Limit,
@@ -118,7 +118,7 @@ async def _look(
     async with connected(net, to, spent, limit) as stream:
         if start_tls is not None:
             await STARTTLS[start_tls](stream)
-        sock = await stream.secure(Manner(manner.wrap, None), name)
+        sock = await stream.secure(HandshakeMode(manner.wrap, None), name)
         chain = sent(sock)
         ders = [item.public_bytes(_DER) for item in chain]
         print_ = hashlib.sha256(b"".join(ders)).digest()
@@ -142,13 +142,13 @@ def _read(chain: Sequence[Any]) -> Sequence[Certificate]:
 async def _judge(look: partial[Any], seen: _SeenChain, name: str) -> tuple[str, _SeenChain]:
     """OpenSSL's verdict on the chain, and the certificates, which it does not reveal if it rejects them."""
     try:
-        return "", await look(Spent())
-    except Distrusted as error:
+        return "", await look(PhaseDurations())
+    except UntrustedCertificate as error:
         error.explain(Case(seen.chain, name, time.time(), error.reason))
         return str(error), seen
 
 
-def _outcome(kind: Tls, seen: _SeenChain, error: str, spent: Spent) -> Outcome:
+def _outcome(kind: Tls, seen: _SeenChain, error: str, spent: PhaseDurations) -> Outcome:
     ends = _ends(seen.chain)
     days = (ends - time.time()) / _DAY_S
     near = False

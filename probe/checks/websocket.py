@@ -9,7 +9,7 @@ from probe.net import websocket
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.stream import Stream
 from shared.kinds.websocket import WebSocket
 from shared.results import Outcome, Status
@@ -35,7 +35,7 @@ def prepare(kind: WebSocket) -> Check:
         return code
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent = Spent()
+        spent = PhaseDurations()
         code = await conversation(net, to, spent, Limit.until(deadline), talk)
         return Outcome(Status.UP, code, phases=spent.phases(), address=spent.address, ends=spent.ends)
 

@@ -14,7 +14,7 @@ from probe.checks import Check, Kept, prepare
 from probe.cli import check_services, check_web3
 from probe.net.engine import Net
 from probe.schedule.certificate_ends import days_left
-from probe.schedule.runner import Ran, run
+from probe.schedule.runner import CheckRun, run
 from shared import loop
 from shared.kinds import UMBRELLA, WEB3, effective, load
 from shared.kinds.fields import camel, is_host
@@ -84,7 +84,7 @@ async def _check(asked: CheckRequest, check: Check, kept: Kept) -> int:
     return 0 if ran.outcome.status is Status.UP and not check_web3.crossed(ran.outcome) else 1
 
 
-def _text(asked: CheckRequest, ran: Ran) -> str:
+def _text(asked: CheckRequest, ran: CheckRun) -> str:
     outcome = ran.outcome
     code = f"   status {outcome.code}" if outcome.code else ""
     lines = [f"{outcome.status.name:<8}{asked.target}{code}"]
@@ -104,7 +104,7 @@ def _text(asked: CheckRequest, ran: Ran) -> str:
     return "\n".join([*lines, "", *rows])
 
 
-def _json(asked: CheckRequest, ran: Ran) -> str:
+def _json(asked: CheckRequest, ran: CheckRun) -> str:
     outcome = ran.outcome
     phases = {camel(name): None if us is None else us / 1000 for name, us in _phases(ran)}
     answer: dict[str, Any] = {
@@ -126,7 +126,7 @@ def _json(asked: CheckRequest, ran: Ran) -> str:
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
 
 
-def _phases(ran: Ran) -> list[tuple[str, int | None]]:
+def _phases(ran: CheckRun) -> list[tuple[str, int | None]]:
     phases = ran.outcome.phases
     return [
         ("dns", phases.dns_us),

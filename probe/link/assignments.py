@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from probe.link.releases import Releases
 from probe.schedule.scheduler import Scheduler
 
@@ -23,7 +23,7 @@ class Assignments:
         self._releases = releases
         self._kept_by = kept_by
 
-    def take(self, assigned: Assigned) -> None:
+    def take(self, assigned: ProbeAssignment) -> None:
         self._scheduler.take(assigned)
 
     def leave(self, number: int) -> None:

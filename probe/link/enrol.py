@@ -35,7 +35,7 @@ class Refused(Exception):
     """The collector refuses a certificate, and retries are useless."""
 
 
-class Keeper:
+class CredentialKeeper:
     """Holds the probe's credentials after `begin`; `turn` renews them in time."""
 
     def __init__(

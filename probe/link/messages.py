@@ -4,7 +4,7 @@ import time
 
 from probe.link.plan import Change, Order
 from probe.schedule.certificate_ends import days_left
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.spool.batches import clean
 from shared.findings import bounded
 from shared.phases import pack
@@ -48,7 +48,7 @@ def order(wire: probe_pb2.Assignment) -> Order:
     )
 
 
-def answer(number: int, ran: Ran) -> probe_pb2.Answer:
+def answer(number: int, ran: CheckRun) -> probe_pb2.Answer:
     findings = ran.outcome.found
     return probe_pb2.Answer(
         id=number,

@@ -48,7 +48,7 @@ class Order:
 
 
 @dataclass(slots=True, kw_only=True)
-class Assigned:
+class ProbeAssignment:
     """An assignment, of which a probe has thousands. With a *fault* it cannot be run here.
 
     Its check is made by `probe.schedule.prepared` when it is due; all else stays as it is.
@@ -77,7 +77,7 @@ class Assigned:
 
     @property
     def mark(self) -> int:
-        """Identifies the check for `Stopped`."""
+        """Identifies the check for `StoppedChecks`."""
         return mark_of(self.monitor, self.revision, self.config)
 
 
@@ -97,7 +97,7 @@ class Change:
 class AssignmentHolder(Protocol):
     """Works on the assignments of a plan."""
 
-    def take(self, assigned: Assigned) -> None:
+    def take(self, assigned: ProbeAssignment) -> None:
         """Begin with a new or changed assignment."""
 
     def leave(self, number: int) -> None:
@@ -139,7 +139,7 @@ class Plan:
             self.number = change.number
             self._compare(change)
 
-    def prepare(self, order: Order) -> Assigned:
+    def prepare(self, order: Order) -> ProbeAssignment:
         """Prepare *order* to run, unless it has stalled a probe."""
         return prepare(order, self._stopped)
 
@@ -169,12 +169,12 @@ class Plan:
             log.warning("plan differs from the collector's", plan=change.number, assignments=len(self))
 
 
-def prepare(order: Order, stopped: Container[int] = ()) -> Assigned:
+def prepare(order: Order, stopped: Container[int] = ()) -> ProbeAssignment:
     """Bring *order* within bounds; an unknown or *stopped* one gets a fault."""
     fault = _fault(order, stopped)
     if fault:
         log.warning("assignment cannot be run", monitor=order.monitor, revision=order.revision, fault=fault)
-    return Assigned(
+    return ProbeAssignment(
         number=order.number,
         monitor=order.monitor,
         location=order.location,

@@ -16,7 +16,7 @@ _GATHER_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class _PendingRelease:
     """All results of these assignments are in batches up to *seq*."""
 
     incarnation: int
@@ -33,7 +33,7 @@ class Releases:
         self._batcher = batcher
         self._bell = bell
         self._gathered: list[int] = []
-        self._ready: deque[_Ready] = deque()
+        self._ready: deque[_PendingRelease] = deque()
 
     def ask(self, number: int) -> None:
         """Release an assignment as soon as possible."""
@@ -59,6 +59,6 @@ class Releases:
     def _close(self) -> None:
         if self._gathered:
             self._batcher.seal()
-            self._ready.append(_Ready(self._batcher.incarnation, self._batcher.seq, self._gathered))
+            self._ready.append(_PendingRelease(self._batcher.incarnation, self._batcher.seq, self._gathered))
             self._gathered = []
             self._bell.ring()

@@ -22,7 +22,7 @@ from probe.link.pace import Pace
 from probe.link.plan import Plan
 from probe.link.releases import Releases
 from probe.link.vitals import take as take_vitals
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
@@ -72,7 +72,7 @@ class CredentialsHolder(Protocol):
         ...
 
 
-class Sight(Protocol):
+class BlindnessSource(Protocol):
     """Knows whether the probe reaches anything."""
 
     @property
@@ -96,7 +96,7 @@ class Session:
         scheduler: Scheduler,
         releases: Releases,
         bell: Bell,
-        sight: Sight | None = None,
+        sight: BlindnessSource | None = None,
         stopped: Sequence[tuple[int, int]] = (),
         keepalive: Keepalive = KEEPALIVE,
     ) -> None:
@@ -248,7 +248,7 @@ class Session:
             self._scheduler.ask(assigned, Run.SECOND_OPINION, within_s)
             return
 
-        def answer(ran: Ran) -> None:
+        def answer(ran: CheckRun) -> None:
             self._answers.append(messages.answer(asked.id, ran))
             self._bell.ring()
 

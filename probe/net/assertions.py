@@ -45,7 +45,7 @@ class CheckAnswer:
     days: float | None
 
 
-class _Reading:
+class _ResponseContent:
     """A response under evaluation: its body is decoded and parsed once for all assertions."""
 
     __slots__ = ("_document", "_text", "answer", "meter")
@@ -74,7 +74,7 @@ class _Reading:
 
 
 Judge = Callable[[CheckAnswer, Meter], str]
-_Judge = Callable[[_Reading], str]
+_Judge = Callable[[_ResponseContent], str]
 _Holds = Callable[[Any, Meter], bool]
 
 
@@ -86,7 +86,7 @@ def compile_assertions(assertions: Sequence[Assertion]) -> Judge:
     each = [_judge(assertion) for assertion in assertions]
 
     def first(answer: CheckAnswer, meter: Meter) -> str:
-        reading = _Reading(answer, meter)
+        reading = _ResponseContent(answer, meter)
         return next((words for one in each if (words := one(reading))), "")
 
     return first
@@ -116,7 +116,7 @@ def _judge(assertion: Assertion) -> _Judge:
     if assertion.op == "exists":
         wanted = assertion.value is not False
 
-        def exists(reading: _Reading) -> str:
+        def exists(reading: _ResponseContent) -> str:
             try:
                 found = look(reading)
             except NotJson:
@@ -126,7 +126,7 @@ def _judge(assertion: Assertion) -> _Judge:
         return exists
     holds, of_all = _holds(assertion.op, assertion.value), assertion.op in _OF_ALL
 
-    def compare(reading: _Reading) -> str:
+    def compare(reading: _ResponseContent) -> str:
         try:
             found = look(reading)
         except NotJson:
@@ -138,7 +138,7 @@ def _judge(assertion: Assertion) -> _Judge:
     return compare
 
 
-def _source(assertion: Assertion) -> Callable[[_Reading], Sequence[Any]]:
+def _source(assertion: Assertion) -> Callable[[_ResponseContent], Sequence[Any]]:
     """A function that returns the values of the assertion's source: none, one or several."""
     match assertion.source:
         case "status":

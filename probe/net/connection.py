@@ -12,7 +12,7 @@ from probe.net import faults
 from probe.net.dial import dial, drop, fault, start
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.tls import expiry, openssl
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class Connection:
         self,
         net: "Net",
         to: Endpoint,
-        spent: Spent,
+        spent: PhaseDurations,
         limit: Limit,
         words: bytes = b"",
         reply: Reply | None = None,
-        manner: openssl.Manner | None = None,
+        manner: openssl.HandshakeMode | None = None,
     ) -> None:
         self.future: Future[None] = net.loop.create_future()
         self.due = 0.0

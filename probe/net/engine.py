@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from probe.net.connection import WATCHED, Connection, Reply
 from probe.net.deadlines import Deadlines
-from probe.net.dns.client import Questions
+from probe.net.dns.client import PendingQuestions
 from probe.net.dns.resolve import Resolver
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
-from probe.net.icmp.pings import Echoes
-from probe.net.race import Race
-from probe.net.spare import Spares
-from probe.net.spent import Limit, Spent
+from probe.net.icmp.pings import EchoSockets
+from probe.net.race import ConnectionRace
+from probe.net.spare import SpareSockets
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.tls import certificates
 from probe.net.tls.certificates import Case, Certificate
-from probe.net.tls.openssl import Distrusted, Manner, Trust, Unproven, sent
+from probe.net.tls.openssl import ChainNotVerified, HandshakeMode, TrustedChains, UntrustedCertificate, sent
 
 if TYPE_CHECKING:
     from probe.net.curl.engine import Curl
 
 _MOST_EVENTS: Final = 256
 
-Talk = Callable[[Manner], Connection]
+MysqlConversation = Callable[[HandshakeMode], Connection]
 
 
 class Watched(Protocol):
@@ -57,10 +57,10 @@ class Net:
         """
         self.loop = asyncio.get_running_loop()
         self.deadlines = Deadlines()
-        self.trust = Trust(ca_file)
-        self.echoes = Echoes(self)
-        self.questions = Questions(self)
-        self.spares = Spares()
+        self.trust = TrustedChains(ca_file)
+        self.echoes = EchoSockets(self)
+        self.questions = PendingQuestions(self)
+        self.spares = SpareSockets()
         self.curl: Curl | None = None  # created by the first check that needs it
         self._names = Resolver(self.deadlines, allow_private=allow_private, servers=nameservers)
         # With the mark of the check that each serves.
@@ -71,7 +71,12 @@ class Net:
         self.loop.add_reader(self._epoll.fileno(), self._drain)
 
     async def converse(
-        self, to: Endpoint, spent: Spent, limit: Limit, words: bytes = b"", reply: Reply | None = None
+        self,
+        to: Endpoint,
+        spent: PhaseDurations,
+        limit: Limit,
+        words: bytes = b"",
+        reply: Reply | None = None,
     ) -> None:
         """Connect to *to*; with a *reply*, send *words* and feed it the response.
 
@@ -90,7 +95,7 @@ class Net:
             error.code = 0 if reply is None else reply.code
             raise
 
-    async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> Sequence[str]:
+    async def addresses(self, to: Endpoint, spent: PhaseDurations, limit: Limit) -> Sequence[str]:
         """The permitted addresses of *to*, in the order to try. Raises TargetError if there are none."""
         return self.literal(to) if to.literal else await self._names.addresses(to, spent, limit)
 
@@ -152,7 +157,7 @@ class Net:
             connection.close()
 
     async def _first(self, connection: Connection, addresses: Sequence[str], limit: Limit) -> None:
-        race = Race(self, addresses, connection.port, limit)
+        race = ConnectionRace(self, addresses, connection.port, limit)
         try:
             race.start()
             await race.future
@@ -160,26 +165,28 @@ class Net:
         finally:
             race.close()
 
-    async def _securely(self, talk: Talk, addresses: Sequence[str], to: Endpoint, limit: Limit) -> None:
+    async def _securely(
+        self, talk: MysqlConversation, addresses: Sequence[str], to: Endpoint, limit: Limit
+    ) -> None:
         connection = talk(self.trust.manner(to))
         try:
             try:
                 await self._over(connection, addresses, limit)
-            except Unproven:
+            except ChainNotVerified:
                 await self._over(talk(self.trust.strict()), (connection.address,), limit)
-        except Distrusted as error:
+        except UntrustedCertificate as error:
             if error.has_more:
                 await self._explain(error, to, connection.address, limit)
             raise
 
-    async def _explain(self, error: Distrusted, to: Endpoint, address: str, limit: Limit) -> None:
+    async def _explain(self, error: UntrustedCertificate, to: Endpoint, address: str, limit: Limit) -> None:
         """Shake hands again to read the certificate: OpenSSL reveals only trusted ones."""
         chain: list[Certificate] = []
 
         def look(sock: ssl.SSLSocket, _to: Endpoint) -> None:
             chain.extend(certificates.read(sent(sock)))
 
-        connection = Connection(self, to, Spent(), limit, manner=self.trust.blind(look))
+        connection = Connection(self, to, PhaseDurations(), limit, manner=self.trust.blind(look))
         # If that fails, keep the original error.
         with suppress(TargetError, ProbeError, ValueError):
             await self._over(connection, (address,), limit)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from probe.net.spent import Spent
+from probe.net.spent import PhaseDurations
 from shared.evidence import Evidence
 from shared.results import Phases
 
@@ -10,7 +10,7 @@ from shared.results import Phases
 class TargetError(Exception):
     """The target failed; the text names the phase and the error. It never contains a secret."""
 
-    def __init__(self, text: str, *, code: int = 0, spent: Spent | None = None) -> None:
+    def __init__(self, text: str, *, code: int = 0, spent: PhaseDurations | None = None) -> None:
         super().__init__(text)
         self.code = code
         self.spent = spent

@@ -25,7 +25,7 @@ _STRANGER: Final = (1045, 1698, 1251, 3118)
 Secure = Callable[[], Awaitable[None]]
 
 
-class Talk:
+class MysqlConversation:
     """One conversation; *secure* upgrades it to TLS, None: no TLS."""
 
     __slots__ = ("_safe", "_secure", "_sequence", "_stream")

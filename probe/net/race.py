@@ -25,7 +25,7 @@ class _Runner:
 
     __slots__ = ("_race", "address", "sock")
 
-    def __init__(self, race: "Race", address: str, sock: socket.socket) -> None:
+    def __init__(self, race: "ConnectionRace", address: str, sock: socket.socket) -> None:
         self._race = race
         self.address = address
         self.sock = sock
@@ -37,7 +37,7 @@ class _Runner:
         self._race.close()
 
 
-class Race:
+class ConnectionRace:
     """Connects to the first of *addresses* that accepts, in their order; `future` is its result."""
 
     __slots__ = ("_limit", "_net", "_port", "_running", "_told", "_waiting", "_winner", "due", "future")

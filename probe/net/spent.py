@@ -29,7 +29,7 @@ class Limit:
         return time.monotonic() - self.began > (self.deadline - self.began) / 2
 
 
-class Spent:
+class PhaseDurations:
     """Seconds by phase, summed over connections (redirects). *address*: of the last one.
 
     *ends*: Unix time at which the first of the last connection's certificates expires.
@@ -54,7 +54,7 @@ class Spent:
             number or 0.0 for number in (self.dns, self.connect, self.tls, self.first_byte, self.transfer)
         )
 
-    def take(self, other: "Spent") -> None:
+    def take(self, other: "PhaseDurations") -> None:
         """Continue with the data of *other*."""
         for name in self.__slots__:
             setattr(self, name, getattr(other, name))

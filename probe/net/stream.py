@@ -13,8 +13,8 @@ from probe.net import faults
 from probe.net.dial import drop
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import TargetError
-from probe.net.race import Race
-from probe.net.spent import Limit, Spent
+from probe.net.race import ConnectionRace
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.tls import openssl
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ class Stream:
         "address", "due", "ends", "manner", "phase", "to",
     )  # fmt: skip
 
-    def __init__(self, net: "Net", to: Endpoint, spent: Spent, limit: Limit) -> None:
+    def __init__(self, net: "Net", to: Endpoint, spent: PhaseDurations, limit: Limit) -> None:
         self.to = to
         self.phase = "greeting"
         self.address = ""
-        self.manner: openssl.Manner | None = None
+        self.manner: openssl.HandshakeMode | None = None
         self.ends: float | None = None
         self.due = 0.0
         self._net = net
@@ -63,7 +63,7 @@ class Stream:
     async def open(self, addresses: Sequence[str]) -> None:
         """Connect to the first of *addresses* that accepts."""
         self._mark = time.monotonic()
-        race = Race(self._net, addresses, self.to.port, self._limit)
+        race = ConnectionRace(self._net, addresses, self.to.port, self._limit)
         try:
             race.start()
             await race.future
@@ -76,7 +76,7 @@ class Stream:
         self._spent.address, self._spent.port = self.address, self.to.port
         self._spent.connect = self._lap(self._spent.connect)
 
-    async def secure(self, manner: openssl.Manner, name: str = "") -> ssl.SSLSocket:
+    async def secure(self, manner: openssl.HandshakeMode, name: str = "") -> ssl.SSLSocket:
         """Shake hands, with *name* instead of the host's own if given; return the socket for inspection only.
 
         Raises TargetError for data received before it, which anyone on the path may have injected.
@@ -202,7 +202,7 @@ class Stream:
 
 @asynccontextmanager
 async def connected(
-    net: "Net", to: Endpoint, spent: Spent, limit: Limit, *, addresses: Sequence[str] = ()
+    net: "Net", to: Endpoint, spent: PhaseDurations, limit: Limit, *, addresses: Sequence[str] = ()
 ) -> AsyncIterator[Stream]:
     """A stream to *to*, by *addresses* if given, else by its name; closed at the end.
 

@@ -16,7 +16,7 @@ from probe.net.endpoint import Endpoint, show
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
 from probe.net.local import is_own
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.setting_table import NO_CANARY, address
 
 # The timeout of a canary, which is asked several times because packets get lost.
@@ -103,7 +103,7 @@ async def _try(canary: Canary, net: Net) -> bool:
     if canary.kind == "port":
         began = time.monotonic()
         limit = Limit(began, began + PATIENCE_S)
-        await net.converse(Endpoint.of(canary.host, canary.port), Spent(), limit)
+        await net.converse(Endpoint.of(canary.host, canary.port), PhaseDurations(), limit)
         return True
     if canary.kind == "resolver":
         return await _resolves(canary)

@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from probe.link.plan import Assigned
-from probe.schedule.runner import Ran
+from probe.link.plan import ProbeAssignment
+from probe.schedule.runner import CheckRun
 from shared.clock import SecondClock
 from shared.kinds.tls import Expiry
 from shared.results import Outcome
@@ -29,7 +29,7 @@ class CertificateEnds:
         self._now = now
         self._reported: dict[int, tuple[int, int, float]] = {}
 
-    def with_news(self, assigned: Assigned, ran: Ran) -> Ran:
+    def with_news(self, assigned: ProbeAssignment, ran: CheckRun) -> CheckRun:
         """*ran* with the certificate's expiry as its state, if that is news."""
         ends = ran.outcome.ends
         if ends is None or ran.outcome.state is not None:

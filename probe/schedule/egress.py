@@ -15,7 +15,7 @@ import structlog
 
 from probe.net.local import is_own
 from probe.schedule.canaries import PATIENCE_S, Canary
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from shared.clock import MicrosecondClock
 from shared.clock import boot_us as clock_boot_us
 from shared.loop import Bell
@@ -32,14 +32,17 @@ _HELD_UP_US: Final = int((PATIENCE_S + 0.5) * 1_000_000)
 _LONGEST_HOLD_S: Final = 3.0
 _NOTHING_SEEN: Final = Outcome(Status.UNKNOWN, error="the probe is blind: none of its canaries answers")
 
-Ask = Callable[[Canary], Awaitable[bool]]
+BucketRequest = Callable[[Canary], Awaitable[bool]]
 
 
 class Egress:
     """*find* returns the current canaries; *ask* returns within about a second whether one answers."""
 
     def __init__(
-        self, find: Callable[[], Sequence[Canary]], ask: Ask, boot_us: MicrosecondClock = clock_boot_us
+        self,
+        find: Callable[[], Sequence[Canary]],
+        ask: BucketRequest,
+        boot_us: MicrosecondClock = clock_boot_us,
     ) -> None:
         self._find = find
         self._ask = ask
@@ -72,7 +75,7 @@ class Egress:
         await asyncio.sleep(_LEAST_APART_S)
         return self._wanted > 0
 
-    async def downgrade_if_blind(self, ran: Ran) -> Ran:
+    async def downgrade_if_blind(self, ran: CheckRun) -> CheckRun:
         """The result to report: *ran* itself, or unknown. Successful checks do not wait."""
         outcome = ran.outcome
         if outcome.status is Status.UNKNOWN or (outcome.status is Status.UP and not self.blind):

@@ -9,7 +9,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from probe.net.bodies import Body
 from probe.net.endpoint import show
 from probe.net.http1 import HttpReply
-from probe.net.spent import Spent
+from probe.net.spent import PhaseDurations
 from shared.evidence import Evidence, redacted
 
 # Twice the reported size, so that a secret at the cut is found as a whole.
@@ -18,14 +18,14 @@ _MOST_BODY: Final = 2_048
 _FIRST: Final = 3
 
 
-def of_connection(spent: Spent) -> Evidence:
+def of_connection(spent: PhaseDurations) -> Evidence:
     """Where a check connected that has no other evidence."""
     return Evidence(show(spent.address, spent.port) if spent.address else "")
 
 
-def of_reply(spent: Spent, reply: HttpReply | None, secrets: Sequence[str]) -> Evidence:
+def of_reply(spent: PhaseDurations, reply: HttpReply | None, secrets: Sequence[str]) -> Evidence:
     """The beginning of *reply*, without *secrets*."""
-    seen = _Look()
+    seen = _EvidenceParser()
     if reply is not None:
         seen.read(b"".join(reply.start))
     headers = tuple((_text(name), _text(value)) for name, value in seen.headers)
@@ -37,7 +37,7 @@ def worth_telling(fails: int, threshold: int) -> bool:
     return 0 < fails <= _FIRST or fails == threshold
 
 
-class _Look:
+class _EvidenceParser:
     """Parses the start of a response again, regardless of how it ends."""
 
     __slots__ = ("_body", "_final", "_packed", "_parser", "body", "headers")

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Final, Protocol
 
-from probe.link.plan import Assigned
-from probe.schedule.runner import Ran
+from probe.link.plan import ProbeAssignment
+from probe.schedule.runner import CheckRun
 from probe.schedule.slots import QUICK
 from probe.schedule.streak import Streak
 from probe.schedule.tally import Tally
@@ -18,7 +18,7 @@ HELD_UP_US: Final = 1_000_000
 class ResultReceiver(Protocol):
     """Receives the result of a test."""
 
-    def __call__(self, ran: Ran, /) -> None: ...
+    def __call__(self, ran: CheckRun, /) -> None: ...
 
 
 class ReleaseReceiver(Protocol):
@@ -36,7 +36,7 @@ class Item:
         "waits", "wanted_us",
     )  # fmt: skip
 
-    def __init__(self, assigned: Assigned, tally: Tally) -> None:
+    def __init__(self, assigned: ProbeAssignment, tally: Tally) -> None:
         self.streak = Streak(assigned)
         self.tally = tally
         self.gone = False
@@ -55,7 +55,7 @@ class Item:
         self.phase_us = self.due_us = self.next_us = self.recheck_us = 0
         self.take(assigned)
 
-    def take(self, assigned: Assigned) -> bool:
+    def take(self, assigned: ProbeAssignment) -> bool:
         """Use *assigned* from now on; return whether the regular starts move."""
         before = self.phase_us
         self.assigned = assigned

@@ -8,7 +8,7 @@ import structlog
 
 from probe import checks
 from probe.checks import REMEMBERING, Check
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from probe.net import faults
 from probe.net.engine import Net
 from probe.net.errors import ProbeError
@@ -27,7 +27,7 @@ class Unusable(Exception):
     """An assignment cannot be run here."""
 
 
-def check_of(assigned: Assigned, cpu_s: SecondClock = time.thread_time) -> Check:
+def check_of(assigned: ProbeAssignment, cpu_s: SecondClock = time.thread_time) -> Check:
     """The check of *assigned*; if that cannot be run, a check that raises ProbeError.
 
     *cpu_s*: the processor time of this thread.
@@ -51,7 +51,7 @@ def check_of(assigned: Assigned, cpu_s: SecondClock = time.thread_time) -> Check
     return check
 
 
-def make(assigned: Assigned) -> Check:
+def make(assigned: ProbeAssignment) -> Check:
     """Make the check of *assigned*.
 
     Raises Unusable, and ProbeError if the machine cannot load the type now: the next run tries again.

@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 # Not frozen: that would cost half a microsecond a field, and each check makes one.
 @dataclass(slots=True)
-class Ran:
+class CheckRun:
     """The result of a check, its start on the boot clock, and the response time."""
 
     outcome: Outcome
@@ -26,7 +26,7 @@ class Ran:
     duration_us: int
 
 
-async def run(check: Check, net: Net, timeout_s: float) -> Ran:
+async def run(check: Check, net: Net, timeout_s: float) -> CheckRun:
     """Run *check* to its end or its deadline; never raises for a bad target."""
     start_us = boot_us()
     try:
@@ -42,4 +42,4 @@ async def run(check: Check, net: Net, timeout_s: float) -> Ran:
         log.exception("check raised an exception")
         outcome = Outcome(Status.UNKNOWN, error=f"internal: {type(error).__name__}")
     took_us = boot_us() - start_us if outcome.took_us is None else outcome.took_us
-    return Ran(outcome, start_us, took_us)
+    return CheckRun(outcome, start_us, took_us)

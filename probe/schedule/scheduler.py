@@ -13,11 +13,11 @@ from typing import Final, Protocol
 import structlog
 
 from probe.clock import wall_us as clock_wall_us
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from probe.schedule.agenda import DueQueue
 from probe.schedule.evidence import worth_telling
 from probe.schedule.item import Item, ReleaseReceiver, ResultReceiver
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.schedule.slots import SLOW_US, Budget
 from probe.schedule.tally import Histogram, Tally
 from probe.schedule.workers import CheckRunner, WorkerPool
@@ -44,7 +44,7 @@ _RESTS_US: Final = 15_000_000
 class Report(Protocol):
     """Receives results; *urgent* ones may change the target's state in the collector."""
 
-    def __call__(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None: ...
+    def __call__(self, assigned: ProbeAssignment, run: Run, ran: CheckRun, *, urgent: bool) -> None: ...
 
 
 class Scheduler:
@@ -102,7 +102,7 @@ class Scheduler:
         """How late each run started."""
         return self._pool.late
 
-    def take(self, assigned: Assigned) -> None:
+    def take(self, assigned: ProbeAssignment) -> None:
         """Add or change an assignment; the same revision again keeps its phase and its streak."""
         item = self._items.get(assigned.number)
         if item:
@@ -156,7 +156,7 @@ class Scheduler:
                 self._plan(item)
 
     def ask(
-        self, assigned: Assigned, run: Run, within_s: float, answer: ResultReceiver | None = None
+        self, assigned: ProbeAssignment, run: Run, within_s: float, answer: ResultReceiver | None = None
     ) -> None:
         """Run a check now, before waiting ones. With *answer* it is a test, else its result is reported.
 
@@ -263,7 +263,7 @@ class Scheduler:
     def _tally(self, type_: str) -> Tally:
         return self.tallies.setdefault(type_, Tally())
 
-    def _settle(self, item: Item, ran: Ran) -> None:
+    def _settle(self, item: Item, ran: CheckRun) -> None:
         if item.answer:
             item.answer(ran)
             return
@@ -285,7 +285,7 @@ class Scheduler:
             self._put(item)
             self._set_timer()
 
-    def _less_evidence(self, item: Item, ran: Ran) -> Ran:
+    def _less_evidence(self, item: Item, ran: CheckRun) -> CheckRun:
         """Remove the evidence, unless a confirmation may rely on it and the rate limit admits it."""
         wanted = worth_telling(item.streak.fails, item.assigned.failure_threshold)
         if ran.outcome.status is Status.DOWN and wanted and self._evidence.take():

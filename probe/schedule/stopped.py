@@ -13,7 +13,7 @@ _MOST: Final = 1_000
 _HALF: Final = 32
 
 
-class Stopped:
+class StoppedChecks:
     """Checks that `Watchdog` recorded in earlier lives of this probe."""
 
     def __init__(self, path: Path) -> None:

@@ -1,6 +1,6 @@
 """Counts consecutive outcomes of an assignment, and decides whether the next check is urgent."""
 
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from shared.results import Status
 from shared.schedule import recheck_delay
 
@@ -10,7 +10,7 @@ class Streak:
 
     __slots__ = ("failing", "fails", "goods")
 
-    def __init__(self, assigned: Assigned) -> None:
+    def __init__(self, assigned: ProbeAssignment) -> None:
         self.fails = assigned.fails
         self.goods = 0
         self.failing = assigned.failing
@@ -22,11 +22,11 @@ class Streak:
             return None if self.goods else False
         return None if self.fails else True
 
-    def due_s(self, assigned: Assigned) -> float | None:
+    def due_s(self, assigned: ProbeAssignment) -> float | None:
         """Seconds until the check that continues another probe's streak; None if there is none."""
         return None if self.failing or not self.fails else _delay_s(self.fails, assigned)
 
-    def count(self, assigned: Assigned, status: Status) -> float | None:
+    def count(self, assigned: ProbeAssignment, status: Status) -> float | None:
         """Count a check; return the seconds until the confirming check, None if none is needed.
 
         An unknown result changes nothing. After a confirmed failure the first success is checked again: a
@@ -49,5 +49,5 @@ class Streak:
         return _delay_s(self.fails, assigned)
 
 
-def _delay_s(streak: int, assigned: Assigned) -> float:
+def _delay_s(streak: int, assigned: ProbeAssignment) -> float:
     return recheck_delay(streak, assigned.interval_us / 1_000_000)

@@ -7,9 +7,9 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Final, Protocol
 
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from probe.schedule.item import HELD_UP_US, Item
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.schedule.slots import ASIDE, QUICK, SLOW, Slots
 from probe.schedule.tally import Histogram
 from shared.clock import MicrosecondClock
@@ -27,13 +27,13 @@ _HELD_UP: Final = Outcome(Status.UNKNOWN, error="the probe was held up")
 class CheckRunner(Protocol):
     """Runs the check of an assignment; a bad target is a result rather than an exception."""
 
-    def __call__(self, assigned: Assigned, /) -> Awaitable[Ran]: ...
+    def __call__(self, assigned: ProbeAssignment, /) -> Awaitable[CheckRun]: ...
 
 
 class Settle(Protocol):
     """Receives the result of an item's run."""
 
-    def __call__(self, item: Item, ran: Ran, /) -> None: ...
+    def __call__(self, item: Item, ran: CheckRun, /) -> None: ...
 
 
 class _Worker:

@@ -11,7 +11,7 @@ from probe.spool.segments import Segment
 from shared.errors import CannotStart
 
 
-class Appender:
+class SpoolAppender:
     """Owns the directory, by a lock that ends with the process, and the files that are not synced yet."""
 
     def __init__(self, directory: Path) -> None:

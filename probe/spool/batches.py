@@ -8,9 +8,9 @@ from typing import Final, Protocol
 
 from probe.checks._check import Missed
 from probe.clock import wall_us as clock_wall_us
-from probe.link.plan import Assigned
+from probe.link.plan import ProbeAssignment
 from probe.schedule.certificate_ends import days_left
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.spool.missed import settle
 from shared.clock import MicrosecondClock, boot_id
 from shared.clock import boot_us as clock_boot_us
@@ -30,7 +30,7 @@ URGENT_S: Final = 0.01
 LINGER_S: Final = 0.5
 
 
-class Keep(Protocol):
+class StoreBatch(Protocol):
     """Stores sealed batches."""
 
     def __call__(self, incarnation: int, seq: int, results: int, data: bytes) -> None: ...
@@ -41,7 +41,7 @@ class Batcher:
 
     def __init__(
         self,
-        keep: Keep,
+        keep: StoreBatch,
         *,
         boot_us: MicrosecondClock = clock_boot_us,
         wall_us: MicrosecondClock = clock_wall_us,
@@ -49,14 +49,14 @@ class Batcher:
         self._keep = keep
         self._boot_us = boot_us
         self._wall_us = wall_us
-        self._open = _Open()
+        self._open = _OpenBatch()
         self._timer: asyncio.TimerHandle | None = None
         self._hurried = False
         self.incarnation = _new_incarnation()
         self.seq = 0
         self.owed: dict[int, Missed] = {}  # by assignment, what its check must read again
 
-    def add(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+    def add(self, assigned: ProbeAssignment, run: Run, ran: CheckRun, *, urgent: bool) -> None:
         """Add a result; its batch is sealed soon."""
         self._open.add(assigned, run, ran)
         if self.owed and carried(ran.outcome):
@@ -70,7 +70,7 @@ class Batcher:
     def seal(self) -> None:
         """Seal the open batch, unless it is empty."""
         self._cancel_timer()
-        full, self._open = self._open, _Open()
+        full, self._open = self._open, _OpenBatch()
         if not full.results:
             return
         self.seq += 1
@@ -103,20 +103,20 @@ class Batcher:
         self._timer, self._hurried = None, False
 
 
-class _Open:
+class _OpenBatch:
     """An open batch: the results, each with the index of its error; converted to columns when sealed."""
 
     __slots__ = ("bytes", "errors", "evidence", "found", "results", "state")
 
     def __init__(self) -> None:
         self.bytes = 0
-        self.results: list[tuple[Assigned, Run, Ran, int]] = []
+        self.results: list[tuple[ProbeAssignment, Run, CheckRun, int]] = []
         self.errors: dict[str, int] = {}
         self.state: dict[int, bytes] = {}
         self.evidence: dict[int, Evidence] = {}
         self.found: dict[int, Sequence[Finding]] = {}
 
-    def add(self, assigned: Assigned, run: Run, ran: Ran) -> None:
+    def add(self, assigned: ProbeAssignment, run: Run, ran: CheckRun) -> None:
         outcome = ran.outcome
         if outcome.state is not None or outcome.found:
             self._add_state(outcome)
@@ -193,7 +193,7 @@ def clean(text: str) -> str:
     return text[:MAX_TEXT].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
-def _with_days(ran: Ran, since_boot_us: int) -> bytes:
+def _with_days(ran: CheckRun, since_boot_us: int) -> bytes:
     """Phases, and days until the certificate expires; *since_boot_us*: wall clock minus boot clock."""
     return pack(ran.outcome.phases, days_left(ran.outcome, (since_boot_us + ran.start_us) / 1e6))
 

@@ -17,7 +17,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class DroppedBatches:
     """Batches dropped before a collector had them; *missed*: lost chain findings, by assignment."""
 
     first_seq: int
@@ -33,7 +33,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._acked: dict[int, int] = {}
-        self._lost: dict[int, list[Lost]] = {}
+        self._lost: dict[int, list[DroppedBatches]] = {}
         self._reported: dict[int, int] = {}
         self._changed = False
         self._writing = threading.Lock()
@@ -58,7 +58,7 @@ class Ledger:
                 missed.owe(self.owed, lost.missed)
         self._put(incarnation, [lost for lost in known if lost.last_seq > seq])
 
-    def lose(self, incarnation: int, lost: Lost) -> None:
+    def lose(self, incarnation: int, lost: DroppedBatches) -> None:
         """Record a loss; it is merged with the previous one, unless that was reported already."""
         known = self._lost.get(incarnation, [])
         before = known[-1] if known else None
@@ -78,7 +78,7 @@ class Ledger:
         self.results_lost += lost.results
         self._changed = True
 
-    def losses(self, incarnation: int) -> list[Lost]:
+    def losses(self, incarnation: int) -> list[DroppedBatches]:
         """The losses in order of seq."""
         return self._lost.get(incarnation, [])
 
@@ -129,7 +129,7 @@ class Ledger:
             self._changed = True
             raise
 
-    def _put(self, incarnation: int, losses: list[Lost]) -> None:
+    def _put(self, incarnation: int, losses: list[DroppedBatches]) -> None:
         if losses:
             self._lost[incarnation] = sorted(losses, key=lambda lost: lost.first_seq)
         else:
@@ -151,7 +151,7 @@ class Ledger:
         self._acked, self._lost, self.owed = acked, lost, owed
 
 
-def _plain(lost: Lost) -> dict[str, Any]:
+def _plain(lost: DroppedBatches) -> dict[str, Any]:
     """A loss as JSON."""
     return {
         "first_seq": lost.first_seq,
@@ -162,5 +162,5 @@ def _plain(lost: Lost) -> dict[str, Any]:
     }
 
 
-def _lost(loss: Mapping[str, Any]) -> Lost:
-    return Lost(**{**loss, "missed": missed.of(loss.get("missed", {}))})
+def _lost(loss: Mapping[str, Any]) -> DroppedBatches:
+    return DroppedBatches(**{**loss, "missed": missed.of(loss.get("missed", {}))})

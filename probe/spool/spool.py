@@ -15,8 +15,8 @@ import structlog
 
 from probe.checks._check import Missed
 from probe.clock import wall_us as clock_us
-from probe.spool.appender import Appender
-from probe.spool.ledger import Ledger, Lost
+from probe.spool.appender import SpoolAppender
+from probe.spool.ledger import DroppedBatches, Ledger
 from probe.spool.missed import join, missed_in
 from probe.spool.replay import ReplayReader
 from probe.spool.segments import Sealed, Segment, finish_repairs, load, pack, passes, scan
@@ -45,7 +45,7 @@ class Spool:
         wall_us: MicrosecondClock = clock_us,
         boot_us: MicrosecondClock = clock_boot_us,
     ) -> None:
-        self._files = Appender(directory)
+        self._files = SpoolAppender(directory)
         self._max_bytes = max_bytes
         self._segment_bytes = min(segment_bytes, max_bytes // 4)
         self._memory_bytes = memory_bytes
@@ -232,7 +232,7 @@ class Spool:
             sealed = self._held.popleft()
             self._held_bytes -= sealed.size
             missed = missed_in(sealed.data)
-            lost = Lost(sealed.first_seq, sealed.seq, sealed.results, "disk full", missed)
+            lost = DroppedBatches(sealed.first_seq, sealed.seq, sealed.results, "disk full", missed)
             self.ledger.lose(sealed.incarnation, lost)
 
     def _flush(self) -> None:
@@ -274,7 +274,7 @@ class Spool:
         with contextlib.suppress(OSError):  # a file that remains is found by the next start
             segment.path.unlink()
 
-    def _unacked_in(self, segment: Segment, reason: str) -> dict[int, Lost]:
+    def _unacked_in(self, segment: Segment, reason: str) -> dict[int, DroppedBatches]:
         if self._is_done(segment):
             return {}
         counts = dict.fromkeys(segment.spans, 0)
@@ -284,7 +284,7 @@ class Spool:
                 counts[record.incarnation] += record.results
                 join(missed[record.incarnation], missed_in(record.data))
         return {
-            incarnation: Lost(
+            incarnation: DroppedBatches(
                 max(first, self.ledger.acked(incarnation) + 1),
                 last,
                 counts[incarnation],

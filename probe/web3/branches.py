@@ -18,14 +18,14 @@ _AT_ONCE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RevertedBlocks:
     """Of blocks *first* to *last*, only those with these *hashes* (by number) still stand."""
 
     first: int
     last: int
     hashes: tuple[tuple[int, str], ...]
 
-    def begins(self, other: "Gone | None") -> bool:
+    def begins(self, other: "RevertedBlocks | None") -> bool:
         """Whether *other* is equal, or continues this one."""
         return other is not None and (other.first, other.hashes[: len(self.hashes)]) == (
             self.first,
@@ -33,17 +33,17 @@ class Gone:
         )
 
 
-def retraction(gone: Gone) -> Finding:
+def retraction(gone: RevertedBlocks) -> Finding:
     """The finding that retracts the logs of some blocks, except in those with these hashes."""
     told = {"first": gone.first, "last": gone.last, "hashes": {str(n): h for n, h in gone.hashes}}
     return Finding(Findings.RETRACTED, f"{gone.first}-{gone.last}", orjson.dumps(told))
 
 
-async def standing(view: ChainView, first: int, last: int) -> Gone:
+async def standing(view: ChainView, first: int, last: int) -> RevertedBlocks:
     """The current hashes of blocks *first* to *last*, as many of them as fit."""
     numbers = range(first, min(last, first + MOST_NAMED - 1) + 1)
     found = await hashes(view, numbers)
-    return Gone(first, numbers[-1], tuple(zip(numbers, found, strict=True)))
+    return RevertedBlocks(first, numbers[-1], tuple(zip(numbers, found, strict=True)))
 
 
 async def hashes(view: ChainView, numbers: Sequence[int]) -> list[str]:

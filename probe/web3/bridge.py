@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3 import lag
-from probe.web3.bridge_ends import End, RecentAmount, destination, source
+from probe.web3.bridge_ends import BridgeEnd, RecentAmount, destination, source
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured, plain
+from probe.web3.crossings import MeasuredValue, plain
 from probe.web3.messages import MOST_KEPT, BridgeMessage, MessageBook, matched, merged, settled
 from probe.web3.reader import Cursor
 from shared.kinds.web3.bridge import Bridge
@@ -39,7 +39,7 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
     follows = kind.max_delay_seconds is not None
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit, more = Spent(), Limit.until(deadline), standing.more
+        spent, limit, more = PhaseDurations(), Limit.until(deadline), standing.more
         book = MessageBook.of(more)
         full = len(matched(book)[1]) >= MOST_KEPT
         half = Limit(limit.began, (limit.began + limit.deadline) / 2)
@@ -61,7 +61,7 @@ def prepare(kind: Bridge, kept: Kept) -> Check:
     return check
 
 
-def _about(end: End) -> list[Any]:
+def _about(end: BridgeEnd) -> list[Any]:
     return [end.chain, end.side.contract.lower(), end.side.token.lower()]
 
 
@@ -113,7 +113,7 @@ def _firm(cursor: Cursor | None) -> int:
 
 def _judged(
     kind: Bridge, most: Decimal, book: MessageBook, locked: RecentAmount, minted: RecentAmount
-) -> list[Measured]:
+) -> list[MeasuredValue]:
     if kind.max_delay_seconds is None:
         return [_imbalance(most, locked, minted, Decimal(0))]
     under_way = matched(book)[1]
@@ -127,15 +127,15 @@ def _judged(
     return measured
 
 
-def _delay(most_s: int, under_way: Sequence[BridgeMessage], now: int) -> Measured:
+def _delay(most_s: int, under_way: Sequence[BridgeMessage], now: int) -> MeasuredValue:
     age = max((now - message.at for message in under_way), default=0)
     text = f"messages under way: {len(under_way)}"
     if under_way:
         text += f", the oldest sent {age} s ago, {most_s} s are allowed"
-    return Measured("message_delay", Decimal(max(age, 0)), Decimal(most_s), "s", text, strict=True)
+    return MeasuredValue("message_delay", Decimal(max(age, 0)), Decimal(most_s), "s", text, strict=True)
 
 
-def _imbalance(most: Decimal, locked: RecentAmount, minted: RecentAmount, moving: Decimal) -> Measured:
+def _imbalance(most: Decimal, locked: RecentAmount, minted: RecentAmount, moving: Decimal) -> MeasuredValue:
     """Compare the more harmless of the recent values, because the other side may lag behind."""
     least_locked, most_locked = (in_units(number, locked.decimals) for number in (locked.least, locked.most))
     least_minted, most_minted = (in_units(number, minted.decimals) for number in (minted.least, minted.most))
@@ -146,7 +146,7 @@ def _imbalance(most: Decimal, locked: RecentAmount, minted: RecentAmount, moving
         short = EXACT.subtract(EXACT.subtract(least_locked, moving), most_minted)
         off = _percent(max(short, Decimal(0)), least_locked)
         text = f"{plain(least_locked)} is locked, and {plain(most_minted)} minted: {plain(off)} % less"
-    return Measured("imbalance", off, most, "%", f"{text}, {plain(most)} % are allowed", strict=True)
+    return MeasuredValue("imbalance", off, most, "%", f"{text}, {plain(most)} % are allowed", strict=True)
 
 
 def _percent(part: Decimal, whole: Decimal) -> Decimal:
@@ -156,6 +156,6 @@ def _percent(part: Decimal, whole: Decimal) -> Decimal:
     return EXACT.divide(EXACT.multiply(part, _HUNDRED), whole).quantize(_PLACES, ROUND_UP, EXACT)
 
 
-def _pause(end: End, seen: RecentAmount) -> Measured:
+def _pause(end: BridgeEnd, seen: RecentAmount) -> MeasuredValue:
     text = f"the contract at the {end.name} is {'paused' if seen.paused else 'not paused'}"
-    return Measured(f"{end.name}_paused", Decimal(seen.paused), Decimal(1), "", text)
+    return MeasuredValue(f"{end.name}_paused", Decimal(seen.paused), Decimal(1), "", text)

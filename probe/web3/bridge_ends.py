@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.events import topic
 from probe.web3.logs import TRANSFER, Log, by_filters
 from probe.web3.messages import BridgeMessage
@@ -29,7 +29,7 @@ from probe.web3.views import (
     total_supply,
 )
 from shared.kinds.web3.abi import AbiEvent, event_of
-from shared.kinds.web3.bridge import Bridge, Side
+from shared.kinds.web3.bridge import Bridge, BridgeSide
 from shared.kinds.web3.fields import nodes
 
 # Minting is a transfer from the zero address.
@@ -62,19 +62,19 @@ class RecentAmount:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class BridgeEnd:
     """One of both ends: a readable *name*; *measure*: the call that returns the amount."""
 
     name: str
     pool: Pool
     chain: int
-    side: Side
+    side: BridgeSide
     measure: Callable[[ChainView], Call]
     reader: Reader[BridgeMessage]
     anew: RestartedChain
 
     async def look(
-        self, net: Net, spent: Spent, limit: Limit, cursor: Cursor | None, *, read: bool
+        self, net: Net, spent: PhaseDurations, limit: Limit, cursor: Cursor | None, *, read: bool
     ) -> RecentAmount:
         """Read the end's state. Raises TargetError with the end's name, ProbeError."""
         self.anew.begin()
@@ -101,7 +101,7 @@ class End:
         return RecentAmount(view.head.at, min(amounts), max(amounts), digits(places), paused, step)
 
 
-def source(kind: Bridge) -> End:
+def source(kind: Bridge) -> BridgeEnd:
     """The end where tokens are locked. Raises ValueError for a configuration that cannot be run."""
     side = kind.source
     sought = [TRANSFER, None, "0x" + address_word(side.contract)]
@@ -109,7 +109,7 @@ def source(kind: Bridge) -> End:
     return _end("source", kind, side, lambda view: balance(view, side.contract, side.token), reading)
 
 
-def destination(kind: Bridge) -> End:
+def destination(kind: Bridge) -> BridgeEnd:
     """The end where tokens are minted. Raises ValueError for a configuration that cannot be run."""
     side = kind.destination
     reading = _reading(side, kind.delivery_event, [TRANSFER, "0x" + address_word(_NOBODY)])
@@ -117,14 +117,18 @@ def destination(kind: Bridge) -> End:
 
 
 def _end(
-    name: str, kind: Bridge, side: Side, measure: Callable[[ChainView], Call], reading: Source[BridgeMessage]
-) -> End:
+    name: str,
+    kind: Bridge,
+    side: BridgeSide,
+    measure: Callable[[ChainView], Call],
+    reading: Source[BridgeMessage],
+) -> BridgeEnd:
     asked = nodes(side.rpc_url, side.chain, kind.max_block_age_seconds, kind.rpc_quorum)
     reader = Reader(reading, asked.chain.confirmations)
-    return End(name, Pool(asked), asked.chain.id, side, measure, reader, RestartedChain())
+    return BridgeEnd(name, Pool(asked), asked.chain.id, side, measure, reader, RestartedChain())
 
 
-def _reading(side: Side, signature: str | None, transfer: Sequence[Any]) -> Source[BridgeMessage]:
+def _reading(side: BridgeSide, signature: str | None, transfer: Sequence[Any]) -> Source[BridgeMessage]:
     """The reader of a side's messages: by its event, or else by transfers of its token."""
     if signature is None:
         return _messages({"address": side.token, "topics": transfer}, _by_amount)

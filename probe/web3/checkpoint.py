@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 
 from probe.checks._check import Kept, Missed
-from probe.web3.crossings import Measured, compare
+from probe.web3.crossings import MeasuredValue, compare
 from shared.findings import Finding
 
 _MOST_KEYS: Final = 64
@@ -56,7 +56,7 @@ class CheckpointState:
 
     def settle(
         self,
-        measured: Sequence[Measured] = (),
+        measured: Sequence[MeasuredValue] = (),
         more: Mapping[str, Any] | None = None,
         unjudged: Collection[str] = (),
     ) -> tuple[bytes | None, list[Finding]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3 import lag
 from probe.web3.agreement import agreed
 from probe.web3.checkpoint import CheckpointState
@@ -29,7 +29,7 @@ from shared.results import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _EventCriteria:
     """The event, its required arguments, and the other events of the contract."""
 
     event: AbiEvent
@@ -58,7 +58,7 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     event = event_of(kind.abi, kind.event_name)
     wished = sought(event, kind.filters)
     filter_ = {"address": kind.address.lower(), "topics": _topics(event, wished)}
-    wanted = _Wanted(
+    wanted = _EventCriteria(
         event, _ours(event, wished), [keccak(other.encode()) for other in others(kind.abi, event)]
     )
     confirmations = chain.confirmations if kind.confirmations is None else kind.confirmations
@@ -68,7 +68,7 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     )
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, missed = Spent(), standing.heed()
+        spent, missed = PhaseDurations(), standing.heed()
         cursor, line = begin(standing, missed)
         anew.begin()
 
@@ -85,7 +85,7 @@ def prepare(kind: ContractEvent, kept: Kept) -> Check:
     return check
 
 
-def _told(wanted: _Wanted, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
+def _told(wanted: _EventCriteria, filter_: Mapping[str, Any]) -> Source[PlaceFinding]:
     read = by_filters([filter_])
 
     async def source(view: ChainView, first: int, last: int) -> Sequence[PlaceFinding]:

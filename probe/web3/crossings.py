@@ -14,7 +14,7 @@ _PLACES: Final = Decimal("0.0001")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredValue:
     """*value* against *threshold*, both in *unit*; crossed at or over it if *above*, else at or under.
 
     *strict*: equality is not crossed. It recovers when *back*, a share of the threshold, away from it. *text*
@@ -48,7 +48,7 @@ class Measured:
 
 def compare(
     before: frozenset[str],
-    measured: Sequence[Measured],
+    measured: Sequence[MeasuredValue],
     unjudged: Collection[str] = (),
     *,
     whole: bool = False,
@@ -83,7 +83,7 @@ def rounded(number: Decimal) -> Decimal:
     return number.quantize(_PLACES, context=EXACT)
 
 
-def _data(one: Measured) -> bytes:
+def _data(one: MeasuredValue) -> bytes:
     return orjson.dumps(
         {
             "current": plain(one.value),

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3 import windows
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured, plain
+from probe.web3.crossings import MeasuredValue, plain
 from probe.web3.nodes import ChainView, Pool
 from probe.web3.patience import answers
 from probe.web3.rpc import NodeFault
 from probe.web3.values import words
 from probe.web3.views import (
-    Round,
+    PriceRound,
     ask_decimals,
     ask_paused,
     balance,
@@ -45,13 +45,13 @@ class _ProtocolFigures:
 
     at: int
     tvl: Decimal | None
-    oracle: Round | None
-    reference: Round | None
+    oracle: PriceRound | None
+    reference: PriceRound | None
     paused: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Past:
+class _RecentValues:
     """Relevant values within the window: TVLs for drops, prices for deviations."""
 
     tvl: Sequence[windows.Point]
@@ -59,7 +59,7 @@ class _Past:
     low: Sequence[windows.Point]
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> "_Past":
+    def of(cls, said: Mapping[str, Any]) -> "_RecentValues":
         return cls(*(windows.of(said.get(name)) for name in ("tvl", "high", "low")))
 
     def plain(self) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def prepare(kind: DefiProtocol, kept: Kept) -> Check:
     standing = CheckpointState(kept, "defi_protocol", asked.chain.id, *about)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent = Spent()
+        spent = PhaseDurations()
         seen = await pool.read(net, spent, Limit.until(deadline), lambda view: _look(view, kind))
-        past = _remember(_Past.of(standing.more), seen, kind)
+        past = _remember(_RecentValues.of(standing.more), seen, kind)
         measured = [*_of_tvl(kind, seen, past), *_of_oracle(kind, seen, past)]
         if seen.paused is not None:
             measured.append(_pause(paused=seen.paused))
@@ -123,7 +123,7 @@ async def _tvl(view: ChainView, contract: str, token: str | None) -> Decimal:
     return in_units(total, await decimals(view, f"0x{word:040x}"))
 
 
-def _remember(past: _Past, seen: _ProtocolFigures, kind: DefiProtocol) -> _Past:
+def _remember(past: _RecentValues, seen: _ProtocolFigures, kind: DefiProtocol) -> _RecentValues:
     window_s = kind.window_minutes * 60
     tvl, high, low = past.tvl, past.high, past.low
     if seen.tvl is not None and kind.tvl_drop_percent is not None:
@@ -132,7 +132,7 @@ def _remember(past: _Past, seen: _ProtocolFigures, kind: DefiProtocol) -> _Past:
         price = (seen.at, seen.oracle.price)
         high = windows.remember(high, price, window_s, operator.gt)
         low = windows.remember(low, price, window_s, operator.lt)
-    return _Past(tvl, high, low)
+    return _RecentValues(tvl, high, low)
 
 
 def _by_itself(kind: DefiProtocol) -> bool:
@@ -141,7 +141,7 @@ def _by_itself(kind: DefiProtocol) -> bool:
     return kind.max_price_deviation_percent is not None and not fixed
 
 
-def _of_tvl(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Measured]:
+def _of_tvl(kind: DefiProtocol, seen: _ProtocolFigures, past: _RecentValues) -> list[MeasuredValue]:
     measured = []
     if seen.tvl is None:
         return []
@@ -149,7 +149,9 @@ def _of_tvl(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Mea
         least = amount(kind.min_tvl)
         text = f"{plain(seen.tvl)} is locked, at least {plain(least)} is wanted"
         back = Decimal("0.01")
-        measured.append(Measured("low_tvl", seen.tvl, least, "", text, above=False, back=back, strict=True))
+        measured.append(
+            MeasuredValue("low_tvl", seen.tvl, least, "", text, above=False, back=back, strict=True)
+        )
     if kind.tvl_drop_percent is not None:
         highest, most = past.tvl[0][1], amount(kind.tvl_drop_percent)
         fell = _percent(EXACT.subtract(highest, seen.tvl), highest, ROUND_DOWN)
@@ -157,18 +159,18 @@ def _of_tvl(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Mea
             f"{plain(fell)} % less is locked than at the most within {kind.window_minutes} min:"
             f" {plain(seen.tvl)}, after {plain(highest)}"
         )
-        measured.append(Measured("tvl_drop", fell, most, "%", text))
+        measured.append(MeasuredValue("tvl_drop", fell, most, "%", text))
     return measured
 
 
-def _of_oracle(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[Measured]:
+def _of_oracle(kind: DefiProtocol, seen: _ProtocolFigures, past: _RecentValues) -> list[MeasuredValue]:
     if seen.oracle is None:
         return []
     measured = [_bad(seen)]
     if kind.max_oracle_age_seconds is not None:
         age, most = Decimal(max(seen.at - seen.oracle.at, 0)), Decimal(kind.max_oracle_age_seconds)
         text = f"the oracle's price is {plain(age)} s old, {plain(most)} s are allowed"
-        measured.append(Measured("stale_oracle", age, most, "s", text, back=Decimal(0), strict=True))
+        measured.append(MeasuredValue("stale_oracle", age, most, "s", text, back=Decimal(0), strict=True))
     if kind.max_price_deviation_percent is not None and seen.oracle.answer > 0:
         most = amount(kind.max_price_deviation_percent)
         price = seen.oracle.price
@@ -176,7 +178,7 @@ def _of_oracle(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past) -> list[
     return measured
 
 
-def _bad(seen: _ProtocolFigures) -> Measured:
+def _bad(seen: _ProtocolFigures) -> MeasuredValue:
     """The alert for an unusable price: zero, or carried over from an earlier round."""
     said = ((name, one) for name, one in (("oracle", seen.oracle), ("reference", seen.reference)) if one)
     text = "the oracle answers a price of its last round"
@@ -187,11 +189,11 @@ def _bad(seen: _ProtocolFigures) -> Measured:
             text = f"the {name} has no answer of its last round"
         else:
             continue
-        return Measured("bad_oracle", Decimal(1), Decimal(1), "", text)
-    return Measured("bad_oracle", Decimal(0), Decimal(1), "", text)
+        return MeasuredValue("bad_oracle", Decimal(1), Decimal(1), "", text)
+    return MeasuredValue("bad_oracle", Decimal(0), Decimal(1), "", text)
 
 
-def _wanted(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past, price: Decimal) -> list[Decimal]:
+def _wanted(kind: DefiProtocol, seen: _ProtocolFigures, past: _RecentValues, price: Decimal) -> list[Decimal]:
     """The prices to compare *price* with, if any."""
     if kind.expected_price is not None:
         return [amount(kind.expected_price)]
@@ -201,19 +203,19 @@ def _wanted(kind: DefiProtocol, seen: _ProtocolFigures, past: _Past, price: Deci
     return sorted(extremes, key=lambda one: _off(price, one))[-1:]
 
 
-def _deviation(price: Decimal, wanted: Decimal, most: Decimal) -> Measured:
+def _deviation(price: Decimal, wanted: Decimal, most: Decimal) -> MeasuredValue:
     off = _off(price, wanted)
     text = f"the price is {plain(price)}, {plain(off)} % off {plain(wanted)}: {plain(most)} % are allowed"
-    return Measured("price_deviation", off, most, "%", text, strict=True)
+    return MeasuredValue("price_deviation", off, most, "%", text, strict=True)
 
 
 def _off(price: Decimal, wanted: Decimal) -> Decimal:
     return _percent(EXACT.abs(EXACT.subtract(price, wanted)), wanted, ROUND_UP)
 
 
-def _pause(*, paused: bool) -> Measured:
+def _pause(*, paused: bool) -> MeasuredValue:
     text = f"the contract is {'paused' if paused else 'not paused'}"
-    return Measured("paused", Decimal(paused), Decimal(1), "", text)
+    return MeasuredValue("paused", Decimal(paused), Decimal(1), "", text)
 
 
 def _percent(part: Decimal, whole: Decimal, rounding: str) -> Decimal:

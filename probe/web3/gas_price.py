@@ -8,7 +8,7 @@ from typing import Final
 
 from probe.checks._check import Check, Kept
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured, plain, rounded
+from probe.web3.crossings import MeasuredValue, plain, rounded
 from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import Call
 from probe.web3.thresholds import watching
@@ -48,7 +48,7 @@ def _median(seen: Sequence[_Gas], _quorum: int) -> _Gas:
     return sorted(seen, key=lambda gas: gas.price)[(len(seen) - 1) // 2]
 
 
-def _measured(gas: _Gas, *, high: Decimal | None, low: Decimal | None) -> list[Measured]:
+def _measured(gas: _Gas, *, high: Decimal | None, low: Decimal | None) -> list[MeasuredValue]:
     gwei = in_units(gas.price, _GWEI_DIGITS)
     words = f"gas costs {plain(rounded(gwei))} gwei"
     if gas.base_fee is not None:
@@ -56,8 +56,8 @@ def _measured(gas: _Gas, *, high: Decimal | None, low: Decimal | None) -> list[M
     measured = []
     if high is not None:
         text = f"{words}; high is {plain(high)} or more"
-        measured.append(Measured("high_gas", gwei, high, "gwei", text))
+        measured.append(MeasuredValue("high_gas", gwei, high, "gwei", text))
     if low is not None:
         text = f"{words}; low is {plain(low)} or less"
-        measured.append(Measured("low_gas", gwei, low, "gwei", text, above=False))
+        measured.append(MeasuredValue("low_gas", gwei, low, "gwei", text, above=False))
     return measured

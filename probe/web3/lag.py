@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from probe.net.spent import Spent
-from probe.web3.crossings import Measured
+from probe.net.spent import PhaseDurations
+from probe.web3.crossings import MeasuredValue
 from probe.web3.reader import Step
 from shared.findings import Finding
 from shared.results import Outcome, Status
@@ -20,15 +20,15 @@ _LOST_S: Final = 3_600
 _WARN_BLOCKS: Final = 100
 
 
-def measured(step: Step[Any], raised: Collection[str], end: str = "") -> list[Measured]:
+def measured(step: Step[Any], raised: Collection[str], end: str = "") -> list[MeasuredValue]:
     """The lags that are alerts, or were; *end*: of a bridge, prefix of the alerts' types."""
     late = (
         f"{step.left} blocks are not read yet, {step.late_s} s of the chain: what happened there is told late"
     )
     away = f"the newest block is {step.short} blocks before the last that was read: until then none is read"
     both = [
-        Measured(f"{end}{READING}", Decimal(step.late_s), Decimal(_WARN_S), "s", late),
-        Measured(f"{end}{CHAIN}", Decimal(step.short), Decimal(_WARN_BLOCKS), "blocks", away),
+        MeasuredValue(f"{end}{READING}", Decimal(step.late_s), Decimal(_WARN_S), "s", late),
+        MeasuredValue(f"{end}{CHAIN}", Decimal(step.short), Decimal(_WARN_BLOCKS), "blocks", away),
     ]
     return [one for one in both if one.crossed or one.key in raised]
 
@@ -43,7 +43,7 @@ def fault(step: Step[Any], before_s: Any) -> str:
     )
 
 
-def came_to(spent: Spent, fault: str, state: bytes | None, findings: Sequence[Finding]) -> Outcome:
+def came_to(spent: PhaseDurations, fault: str, state: bytes | None, findings: Sequence[Finding]) -> Outcome:
     """The outcome; findings count even if the current state of the chain is unknown."""
     return Outcome(
         Status.UNKNOWN if fault else Status.UP,

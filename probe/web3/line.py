@@ -25,7 +25,7 @@ _MOST_OVER: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class ReplacedBlocks:
     """Blocks *first* to *last* were reread after the *nth* fork that the line of that id met."""
 
     line: str
@@ -46,7 +46,7 @@ class BlockLine:
     last: int = _UNKNOWN
     at: int = _UNKNOWN
     forks: int = 0
-    over: tuple[Over, ...] = ()
+    over: tuple[ReplacedBlocks, ...] = ()
 
     @property
     def again(self) -> tuple[int, int] | None:
@@ -63,7 +63,9 @@ class BlockLine:
         if step.over is None:
             return line
         nth = line.forks + 1
-        return replace(line, forks=nth, over=(*line.over, Over(line.id, nth, *step.over))[-_MOST_OVER:])
+        return replace(
+            line, forks=nth, over=(*line.over, ReplacedBlocks(line.id, nth, *step.over))[-_MOST_OVER:]
+        )
 
     def plain(self) -> dict[str, Any]:
         """The line as stored in a checkpoint."""
@@ -107,10 +109,10 @@ def _line_of(standing: CheckpointState, cursor: Cursor | None) -> BlockLine:
     return replace(line, first=cursor.next, last=last, at=cursor.next)
 
 
-def _overs(said: Any) -> tuple[Over, ...]:
+def _overs(said: Any) -> tuple[ReplacedBlocks, ...]:
     """The stored rereads, of any probe."""
     return tuple(
-        Over(*item)
+        ReplacedBlocks(*item)
         for item in (said if isinstance(said, list) else ())
         if isinstance(item, list) and len(item) == 4
     )[-_MOST_OVER:]

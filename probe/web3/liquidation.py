@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from probe.checks._check import Check, Kept
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured, plain
+from probe.web3.crossings import MeasuredValue, plain
 from probe.web3.nodes import ChainView, Look, Pool
 from probe.web3.patience import answers
 from probe.web3.rpc import NodeFault
@@ -48,14 +48,14 @@ def prepare(kind: Liquidation, kept: Kept) -> Check:
     return watching(Pool(asked), look, partial(_measured, least=amount(kind.min_health_factor)), standing)
 
 
-def _measured(factor: int, *, least: Decimal) -> list[Measured]:
+def _measured(factor: int, *, least: Decimal) -> list[MeasuredValue]:
     """The alert; without debt, both protocols return the highest number, which never crosses the minimum."""
     value = in_units(factor, _DIGITS)
     shown = plain(value.quantize(_PLACES, ROUND_DOWN, EXACT))
     text = f"the health factor is {shown}, at least {plain(least)} is wanted"
     if factor == _NO_DEBT:
         text = "there is no debt"
-    return [Measured("low_health_factor", value, least, "", text, above=False, back=_BACK, strict=True)]
+    return [MeasuredValue("low_health_factor", value, least, "", text, above=False, back=_BACK, strict=True)]
 
 
 def _aave(pool: str, owner: str) -> Look[int]:

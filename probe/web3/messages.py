@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from probe.web3.branches import Gone
+from probe.web3.branches import RevertedBlocks
 from probe.web3.reader import MOST_BYTES
 
 # How many per side fit into a checkpoint, together with those of another check.
@@ -64,7 +64,7 @@ class MessageBook:
 
 
 def merged(
-    have: Iterable[BridgeMessage], new: Iterable[BridgeMessage], gone: Gone | None
+    have: Iterable[BridgeMessage], new: Iterable[BridgeMessage], gone: RevertedBlocks | None
 ) -> tuple[BridgeMessage, ...]:
     """*have* and *new*, without messages in blocks that are *gone*."""
     stand = {number: hash_[:_HASH] for number, hash_ in gone.hashes} if gone else {}

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.rpc import Call, Node, NodeFault
 from probe.web3.values import Block, block, quantity
 from shared.kinds.web3.chains import ANY_CHAIN
@@ -33,7 +33,7 @@ class ChainView:
     node: Node
     head: Block
     net: Net
-    spent: Spent
+    spent: PhaseDurations
     limit: Limit
 
     @property
@@ -64,7 +64,9 @@ class Pool:
         self._max_age_s = nodes.max_age_s
         self._quorum = nodes.quorum
 
-    async def read(self, net: Net, spent: Spent, limit: Limit, look: Look[T], settle: Settle[T] = alike) -> T:
+    async def read(
+        self, net: Net, spent: PhaseDurations, limit: Limit, look: Look[T], settle: Settle[T] = alike
+    ) -> T:
         """The result of *look* at the first working node, or the one that a quorum agrees on.
 
         Raises TargetError if none works, or too few agree; ProbeError for errors of this machine.
@@ -83,7 +85,7 @@ class Pool:
         chain = "its chain" if self._chain == ANY_CHAIN.id else f"chain {self._chain}"
         return TargetError(f"no node for {chain}: set rpcUrl or TOCSIN_RPC_URLS")
 
-    async def _first(self, net: Net, spent: Spent, limit: Limit, look: Look[T]) -> T:
+    async def _first(self, net: Net, spent: PhaseDurations, limit: Limit, look: Look[T]) -> T:
         faults: dict[Node, str] = {}
         ordered = sorted(self._nodes, key=lambda node: node.rests_s)
         for left, node in zip(range(len(ordered), 0, -1), ordered, strict=True):
@@ -99,10 +101,12 @@ class Pool:
                 return seen
         raise self._failed(faults)
 
-    async def _agreed(self, net: Net, spent: Spent, limit: Limit, look: Look[T], settle: Settle[T]) -> T:
+    async def _agreed(
+        self, net: Net, spent: PhaseDurations, limit: Limit, look: Look[T], settle: Settle[T]
+    ) -> T:
         faults: dict[Node, str] = {}
         views = await self._each(
-            self._nodes, lambda node: self._view(node, net, Spent(), limit), faults, limit
+            self._nodes, lambda node: self._view(node, net, PhaseDurations(), limit), faults, limit
         )
         # The newest block that a quorum has.
         common = sorted((view.head.number for view in views.values()), reverse=True)[self._quorum - 1]
@@ -173,7 +177,7 @@ class Pool:
         else:
             raise fault
 
-    async def _view(self, node: Node, net: Net, spent: Spent, limit: Limit) -> ChainView:
+    async def _view(self, node: Node, net: Net, spent: PhaseDurations, limit: Limit) -> ChainView:
         """Raises NodeFault for a node on another chain, or one whose head does not advance."""
         latest, chain = await node.ask(net, spent, limit, [_HEAD, _CHAIN])
         found = quantity(chain, "eth_chainId")

@@ -26,7 +26,7 @@ class NotYet(NodeFault):
     """A block is missing, although it precedes the known head."""
 
 
-class _Late(NotYet):
+class _MissingBlocks(NotYet):
     """Some of the answers report missing blocks."""
 
     def __init__(self, said: list[Any]) -> None:
@@ -65,12 +65,12 @@ async def answers(view: ChainView, *calls: Call) -> list[Any]:
     async def ask() -> list[Any]:
         said = await view.ask(*calls)
         if any(map(is_late, said)):
-            raise _Late(said)
+            raise _MissingBlocks(said)
         return said
 
     try:
         return await patiently(view, ask)
-    except _Late as late:
+    except _MissingBlocks as late:
         return late.said
 
 

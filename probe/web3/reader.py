@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from probe.net.spent import Limit
-from probe.web3.branches import Gone, age_s, hashes, retraction, standing
+from probe.web3.branches import RevertedBlocks, age_s, hashes, retraction, standing
 from probe.web3.nodes import ChainView
 from probe.web3.patience import patiently
 from probe.web3.rpc import NodeFault, TooLarge
@@ -112,8 +112,8 @@ class Step(Generic[T]):
 
     cursor: Cursor
     logs: tuple[T, ...] = ()
-    gone: Gone | None = None
-    again: Gone | None = None
+    gone: RevertedBlocks | None = None
+    again: RevertedBlocks | None = None
     head: int = 0
     whole: bool = True
     anew: bool = False
@@ -254,14 +254,14 @@ def _take(found: list[T], placed: Sequence[T]) -> T | None:
     return None
 
 
-async def _settled(view: ChainView, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, Gone]:
+async def _settled(view: ChainView, cursor: Cursor, doubt: tuple[int, int]) -> tuple[Cursor, RevertedBlocks]:
     """The current hashes of the blocks in doubt, as many as fit, after they were reread."""
     gone = await standing(view, *doubt)
     left = (gone.last + 1, doubt[1]) if gone.last < doubt[1] else None
     return replace(cursor, doubt=left), gone
 
 
-async def _again(view: ChainView, next_: int, wanted: tuple[int, int] | None) -> Gone | None:
+async def _again(view: ChainView, next_: int, wanted: tuple[int, int] | None) -> RevertedBlocks | None:
     """The current hashes of the *wanted* blocks before *next_*, as many as fit."""
     if wanted is None:
         return None

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from probe.web3.branches import Gone
+from probe.web3.branches import RevertedBlocks
 from probe.web3.nodes import ChainView
 from probe.web3.reader import CHECKS, Cursor, FarBehind, Placed, Reader, Step
 
@@ -40,6 +40,6 @@ class RestartedChain:
             if self._nth < CHECKS:
                 raise
             step = await reader.advance(view, None)
-            return replace(step, gone=Gone(view.head.number + 1, fault.read, ()), anew=True)
+            return replace(step, gone=RevertedBlocks(view.head.number + 1, fault.read, ()), anew=True)
         self._said = False
         return step

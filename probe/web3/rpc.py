@@ -14,7 +14,7 @@ from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import request
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.evidence import Evidence, redacted
 from shared.kinds.http import Http
 
@@ -97,7 +97,7 @@ class Node:
         self._rested = 0.0  # on time.monotonic()
         self.host = urlsplit(url).hostname or ""
 
-    async def ask(self, net: Net, spent: Spent, limit: Limit, calls: Sequence[Call]) -> list[Any]:
+    async def ask(self, net: Net, spent: PhaseDurations, limit: Limit, calls: Sequence[Call]) -> list[Any]:
         """The result of each call, or a `Refusal` in its place. Raises NodeFault, ProbeError."""
         results: list[Any] = []
         while len(results) < len(calls):
@@ -126,7 +126,9 @@ class Node:
         """Record a success."""
         self._fails, self._rested = 0, 0.0
 
-    async def _send(self, net: Net, spent: Spent, limit: Limit, calls: Sequence[Call]) -> list[Any] | None:
+    async def _send(
+        self, net: Net, spent: PhaseDurations, limit: Limit, calls: Sequence[Call]
+    ) -> list[Any] | None:
         """Send calls as a batch; None if the node does not accept batches, or not of this size."""
         first = self._number + 1
         self._number += len(calls)
@@ -151,7 +153,7 @@ class Node:
             return None
         return self._results([said] if isinstance(said, dict) else said, first, len(calls))
 
-    async def _post(self, net: Net, spent: Spent, limit: Limit, body: bytes) -> tuple[int, Any]:
+    async def _post(self, net: Net, spent: PhaseDurations, limit: Limit, body: bytes) -> tuple[int, Any]:
         """The status, and the parsed response."""
         headers = {"Content-Type": "application/json", "Accept-Encoding": ACCEPTED}
         asked = request(Http(url=self._url, method="POST", headers=headers, body=body.decode()))

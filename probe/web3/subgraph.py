@@ -14,9 +14,9 @@ from probe.net.engine import Net
 from probe.net.errors import TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import request
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured
+from probe.web3.crossings import MeasuredValue
 from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import url_secrets
 from shared.evidence import Evidence, redacted
@@ -50,14 +50,14 @@ def prepare(kind: Subgraph, kept: Kept) -> Check:
     standing, secrets = CheckpointState(kept, "subgraph", kind.url), _secrets(kind)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, limit = Spent(), Limit.until(deadline)
+        spent, limit = PhaseDurations(), Limit.until(deadline)
         body = Body(_MOST_BYTES)
         reply = HttpReply(head=False, most=_MOST_BYTES, body=body)
         await net.converse(asked.endpoint, spent, limit, asked.data, reply)
         meta = _read(reply, body, spent, secrets)
         if meta.failing:
             raise TargetError("subgraph: it has indexing errors", code=reply.code, spent=spent)
-        head = await pool.read(net, Spent(), limit, _head)
+        head = await pool.read(net, PhaseDurations(), limit, _head)
         measured = _measured(max(head - meta.block, 0), kind.max_blocks_behind)
         state, findings = standing.settle([measured])
         return Outcome(
@@ -77,11 +77,13 @@ async def _head(view: ChainView) -> int:
     return view.head.number
 
 
-def _measured(behind: int, most: int) -> Measured:
+def _measured(behind: int, most: int) -> MeasuredValue:
     """The lag; it recovers a twentieth of the limit below it, in whole blocks."""
     text = f"the subgraph is {behind} blocks behind its chain, {most} are allowed"
     back = Decimal(most // 20) / most
-    return Measured("blocks_behind", Decimal(behind), Decimal(most), "blocks", text, back=back, strict=True)
+    return MeasuredValue(
+        "blocks_behind", Decimal(behind), Decimal(most), "blocks", text, back=back, strict=True
+    )
 
 
 def _secrets(kind: Subgraph) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ def _secrets(kind: Subgraph) -> tuple[str, ...]:
     return *secret_texts(kind), *url_secrets(kind.url)
 
 
-def _read(reply: HttpReply, body: Body, spent: Spent, secrets: Sequence[str]) -> _Meta:
+def _read(reply: HttpReply, body: Body, spent: PhaseDurations, secrets: Sequence[str]) -> _Meta:
     """Parse the response. Raises TargetError if it does not answer the query."""
     fault = partial(TargetError, code=reply.code, spent=spent)
     said = _json(reply, body)

@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from probe.checks._check import Check
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured
+from probe.web3.crossings import MeasuredValue
 from probe.web3.nodes import Look, Pool, Settle, alike
 from shared.results import Outcome, Status
 
@@ -17,14 +17,14 @@ T = TypeVar("T")
 def watching(
     pool: Pool,
     look: Look[T],
-    measured: Callable[[T], Sequence[Measured]],
+    measured: Callable[[T], Sequence[MeasuredValue]],
     standing: CheckpointState,
     settle: Settle[T] = alike,
 ) -> Check:
     """A check: *look* reads values, *measured* compares them; it continues from *standing*."""
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent = Spent()
+        spent = PhaseDurations()
         seen = await pool.read(net, spent, Limit.until(deadline), look, settle)
         state, findings = standing.settle(measured(seen))
         return Outcome(Status.UP, phases=spent.phases(), address=spent.address, state=state, found=findings)

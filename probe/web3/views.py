@@ -25,7 +25,7 @@ _MOST_DECIMALS: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class PriceRound:
     """The latest round of a price feed; *at*: Unix time in seconds.
 
     *carried*: the answer is that of an earlier round, because the latest got none.
@@ -68,11 +68,11 @@ async def decimals(view: ChainView, token: str) -> int:
     return digits(said)
 
 
-async def latest_round(view: ChainView, feed: str) -> Round:
+async def latest_round(view: ChainView, feed: str) -> PriceRound:
     """The feed's latest round. Raises NodeFault."""
     said, places = await answers(view, call(view, feed, _LATEST_ROUND), ask_decimals(view, feed))
     number, answer, _, at, answered = words(said, 5, "latestRoundData()")
-    return Round(signed(answer), at, digits(places), carried=answered < number)
+    return PriceRound(signed(answer), at, digits(places), carried=answered < number)
 
 
 def ask_decimals(view: ChainView, token: str) -> Call:

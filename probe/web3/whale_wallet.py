@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from probe.checks._check import Check, Kept
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3 import lag
 from probe.web3.agreement import agreed
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.coins import DIGITS, Coins, coin_of
-from probe.web3.crossings import Measured, plain
+from probe.web3.crossings import MeasuredValue, plain
 from probe.web3.decode import checksummed
 from probe.web3.line import begin
 from probe.web3.nodes import ChainView, Pool, alike
@@ -58,7 +58,7 @@ def prepare(kind: WhaleWallet, kept: Kept) -> Check:
         return Terms(wallet, kind.direction, amount(kind.threshold), places, unit)
 
     async def check(net: Net, deadline: float) -> Outcome:
-        spent, missed = Spent(), standing.heed()
+        spent, missed = PhaseDurations(), standing.heed()
         # Reread blocks were counted before: restart the comparison, as after a fork.
         more = standing.more if missed is None else standing.more | {"base": None}
         cursor, line = begin(standing, missed)
@@ -123,13 +123,13 @@ def _kept(more: dict[str, Any]) -> tuple[int | None, int]:
         return None, 0
 
 
-def _measured(seen: _WalletBalance, change: int) -> list[Measured]:
+def _measured(seen: _WalletBalance, change: int) -> list[MeasuredValue]:
     terms = seen.terms
     ours = {"in": max(change, 0), "out": max(-change, 0), "both": abs(change)}[terms.direction]
     value, wallet = in_units(ours, terms.places), checksummed(terms.wallet)
     way = "more" if change > 0 else "less"
     text = f"{wallet} has {plain(value)} {terms.unit} {way} than at the check before"
-    measured = [Measured("balance_change", value, terms.threshold, terms.unit, text, back=_AT_THE_EDGE)]
+    measured = [MeasuredValue("balance_change", value, terms.threshold, terms.unit, text, back=_AT_THE_EDGE)]
     passed = Decimal(seen.missed)
     text = f"{seen.missed} blocks were passed over: the node keeps no state of them"
-    return [*measured, Measured("missed_blocks", passed, Decimal(1), "blocks", text, back=_AT_THE_EDGE)]
+    return [*measured, MeasuredValue("missed_blocks", passed, Decimal(1), "blocks", text, back=_AT_THE_EDGE)]

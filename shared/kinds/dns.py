@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import HostName, Says, is_host_and_port
+from shared.kinds.fields import ErrorText, HostName, is_host_and_port
 
 RecordType = Literal["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SOA", "SRV", "CAA"]
 Rcode = Literal["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED"]
@@ -30,7 +30,7 @@ class Dns:
             MinLen(1),
             MaxLen(300),
             Predicate(is_host_and_port),
-            Says("must be a host or an IP address, perhaps with a port"),
+            ErrorText("must be a host or an IP address, perhaps with a port"),
         ]
         | None
     ) = None

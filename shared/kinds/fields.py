@@ -27,7 +27,7 @@ class HidesSecrets:
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class ErrorText:
     """The error text for values that the preceding predicate rejects; *of*: only for such values."""
 
     text: str
@@ -35,7 +35,7 @@ class Says:
 
 
 @dataclass(frozen=True, slots=True)
-class LeavesOut:
+class DroppedEntries:
     """Marks an object whose entries of these *names* (lower case) are dropped; *why*: the warning's text."""
 
     names: frozenset[str]
@@ -84,7 +84,7 @@ HostName = Annotated[
     MinLen(1),
     MaxLen(MAX_HOST + 2),
     Predicate(is_host),
-    Says("must be a host name or an IP address"),
+    ErrorText("must be a host name or an IP address"),
 ]
 
 Port = Annotated[int, Interval(ge=1, le=65_535), NumericText()]
@@ -133,7 +133,7 @@ def is_plain(text: str) -> bool:
     return not any(letter in text for letter in "\r\n\0")
 
 
-_NO_BREAKS = Says("must be without line breaks")
+_NO_BREAKS = ErrorText("must be without line breaks")
 
 Username = Annotated[str, MaxLen(256), Predicate(is_plain), _NO_BREAKS]
 Password = Annotated[str, MaxLen(1024), Predicate(is_plain), _NO_BREAKS, Secret()]

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 
 LONGEST_S: Final = 366 * 86_400
 _PART = re.compile(r"(\d{1,8})\s*([smhdw])", re.IGNORECASE)
@@ -53,12 +53,12 @@ def is_zone(name: str) -> bool:
 Time = Annotated[
     Annotated[int, Interval(ge=1, le=LONGEST_S)] | Annotated[str, MaxLen(64)],
     Predicate(is_time),
-    Says('must be 1 second to 366 days, in seconds (3600) or as "15m", "24h", "7d"'),
+    ErrorText('must be 1 second to 366 days, in seconds (3600) or as "15m", "24h", "7d"'),
 ]
 Grace = Annotated[
     Annotated[int, Interval(ge=0, le=LONGEST_S)] | Annotated[str, MaxLen(64)],
     Predicate(is_grace),
-    Says('must be 0 seconds to 366 days, in seconds (60) or as "5m", "1h"'),
+    ErrorText('must be 0 seconds to 366 days, in seconds (60) or as "5m", "1h"'),
 ]
 
 
@@ -75,7 +75,7 @@ class Heartbeat:
     cron: Annotated[str, MaxLen(255)] | None = None
     """Cron expression of the times at which a ping is expected; in place of `expectedInterval`."""
     timezone: Annotated[
-        str, MaxLen(64), Predicate(is_zone), Says("must be a time zone, as Europe/Berlin")
+        str, MaxLen(64), Predicate(is_zone), ErrorText("must be a time zone, as Europe/Berlin")
     ] = "UTC"
     """IANA time zone of the cron expression."""
     grace_period: Grace = 60

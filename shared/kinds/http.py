@@ -9,7 +9,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 
 from shared.assertions import Assertion
 from shared.client_certificate import chain_fault, key_fault
-from shared.kinds.fields import HidesSecrets, JsonText, LeavesOut, Says, Secret, is_host
+from shared.kinds.fields import DroppedEntries, ErrorText, HidesSecrets, JsonText, Secret, is_host
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HttpVersion = Literal["1.1", "2", "3"]
@@ -100,15 +100,15 @@ Headers = Annotated[
     dict[str, str],
     MaxLen(100),
     Predicate(are_headers),
-    Says("names must be header names, values without line breaks"),
-    LeavesOut(FRAMING, "the probe frames the request itself"),
+    ErrorText("names must be header names, values without line breaks"),
+    DroppedEntries(FRAMING, "the probe frames the request itself"),
     Secret(),
 ]
 
 ExpectedStatus = Annotated[
     int | str,
     Predicate(_is_status),
-    Says('must be a status (200), a range ("200-299"), or a list of those'),
+    ErrorText('must be a status (200), a range ("200-299"), or a list of those'),
 ]
 
 
@@ -140,7 +140,7 @@ class Http:
         MinLen(1),
         MaxLen(8192),
         Predicate(is_url),
-        Says("must be an http or https URL"),
+        ErrorText("must be an http or https URL"),
         HidesSecrets(),
     ]
     """URL with the scheme `http` or `https`; secrets in it are masked for read-only tokens."""
@@ -178,7 +178,7 @@ class Http:
         str | None,
         MaxLen(2048),
         Predicate(lambda text: not text or is_proxy(text)),
-        Says("must be the URL of a proxy: http, https, socks5 or socks5h, a host, a port"),
+        ErrorText("must be the URL of a proxy: http, https, socks5 or socks5h, a host, a port"),
         HidesSecrets(),
     ] = None
     """URL of a proxy (`http`, `https`, `socks5`, `socks5h`); secrets in it are masked for read-only tokens.

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import MaxLen, Predicate
 
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.kinds.prometheus import Conditions, Filters, StaleAfter, is_token
 from shared.tokens import new_token
 
@@ -28,7 +28,7 @@ class OpenTelemetry:
         str,
         MaxLen(256),
         Predicate(is_token),
-        Says("must be 16 to 256 printable ASCII characters without spaces"),
+        ErrorText("must be 16 to 256 printable ASCII characters without spaces"),
         Secret(),
     ] = field(default_factory=new_token)
     """Token that senders present; made by the service if none is given. A secret: masked for read-only

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.tokens import new_token
 
 _MAX_TEXT: Final = 1_024
@@ -92,19 +92,22 @@ def is_token(text: str) -> bool:
 
 
 Filter = Annotated[
-    str, MaxLen(_MAX_TEXT), Predicate(is_filter), Says("must be a text, or a pattern of RE2 after =~ or !~")
+    str,
+    MaxLen(_MAX_TEXT),
+    Predicate(is_filter),
+    ErrorText("must be a text, or a pattern of RE2 after =~ or !~"),
 ]
 Matcher = Annotated[
     str,
     MaxLen(2 * _MAX_TEXT),
     Predicate(is_matcher),
-    Says('must be a matcher (name="text", name=~"pattern", !=, !~) or a name that must be there'),
+    ErrorText('must be a matcher (name="text", name=~"pattern", !=, !~) or a name that must be there'),
 ]
 _BY_NAME = Annotated[
     dict[str, Filter | Annotated[list[Filter], MinLen(1), MaxLen(32)]],
     MaxLen(32),
     Predicate(are_names),
-    Says("names must be 1 to 1024 characters long"),
+    ErrorText("names must be 1 to 1024 characters long"),
 ]
 # Values by name, or several of which one must match; or a list of matchers that must all match.
 Filters = _BY_NAME | Annotated[list[Matcher], MaxLen(32)]
@@ -142,7 +145,7 @@ class Prometheus:
         str,
         MaxLen(256),
         Predicate(is_token),
-        Says("must be 16 to 256 printable ASCII characters without spaces"),
+        ErrorText("must be 16 to 256 printable ASCII characters without spaces"),
         Secret(),
     ] = field(default_factory=new_token)
     """Token that senders present; made by the service if none is given. A secret: masked for read-only

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from annotated_types import Interval, MaxLen, Predicate
 
-from shared.kinds.fields import HostName, NumericText, Says, Secret
+from shared.kinds.fields import ErrorText, HostName, NumericText, Secret
 from shared.patterns import is_wanted
 
 
@@ -25,7 +25,7 @@ class Tcp:
         str | None,
         MaxLen(4096),
         Predicate(lambda text: text is None or is_wanted(text)),
-        Says("must be text, or =~ and a regular expression that RE2 takes"),
+        ErrorText("must be text, or =~ and a regular expression that RE2 takes"),
     ] = None
     """Text that the response must contain, or a pattern (RE2) after `=~`."""
     tls: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import HostName, NumericText, Says, is_place
+from shared.kinds.fields import ErrorText, HostName, NumericText, is_place
 
 StartTls = Literal["smtp", "imap", "pop3", "postgres"]
 MinVersion = Literal["1.2", "1.3"]
@@ -61,7 +61,7 @@ class Tls:
         MinLen(1),
         MaxLen(8192),
         Predicate(is_place),
-        Says("must be a host, a host with a port, or a URL"),
+        ErrorText("must be a host, a host with a port, or a URL"),
     ]
     """Host, `host:port` or URL whose certificate is checked; port 443 if none is given."""
     expiry_days: Annotated[int, Interval(ge=0, le=3650), NumericText()] = 14
@@ -73,7 +73,9 @@ class Tls:
     start_tls: StartTls | None = None
     """Protocol that upgrades the connection before the handshake."""
     trusted_ca: (
-        Annotated[str, MinLen(1), MaxLen(262_144), Predicate(is_pem), Says("must be certificates in PEM")]
+        Annotated[
+            str, MinLen(1), MaxLen(262_144), Predicate(is_pem), ErrorText("must be certificates in PEM")
+        ]
         | None
     ) = None
     """Trusted certificates in PEM, used instead of the system's authorities."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from annotated_types import MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import HidesSecrets, Says, Secret, is_host
+from shared.kinds.fields import ErrorText, HidesSecrets, Secret, is_host
 from shared.kinds.http import Headers
 
 
@@ -33,7 +33,7 @@ class WebSocket:
         MinLen(1),
         MaxLen(8192),
         Predicate(is_websocket),
-        Says("must be a ws or wss URL, in ASCII and without a login"),
+        ErrorText("must be a ws or wss URL, in ASCII and without a login"),
         HidesSecrets(),
     ]
     """URL with the scheme `ws` or `wss`."""

@@ -16,7 +16,7 @@ from collector.platform.context import ServiceContext
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared import ids
 from shared.clock import utc_now
 from shared.tokens import new_key
@@ -102,7 +102,7 @@ async def took(
     """Return the seconds for these monitors in one request."""
     who = operator(team_id)
     context = ServiceContext(db, _KEYRING, Signals(db), 10, who)
-    own = Own("https://tocsin.example.com", ())
+    own = ServiceNames("https://tocsin.example.com", ())
     body = {"monitors": declared, "plan": plan, "prune": prune}
     began = time.monotonic()
     await apply.apply(context, who, body, utc_now, own=own)

@@ -16,7 +16,7 @@ import uvloop
 
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
-from probe.net.tls.openssl import Trust
+from probe.net.tls.openssl import TrustedChains
 from probe.schedule.runner import run as run_check
 from shared.kinds import Kind
 from shared.kinds.dns import Dns
@@ -64,7 +64,7 @@ def _rate(name: str, kind: Kind, count: int, ca_file: Path | None = None, *, rus
 
 async def _measure(check: Check, count: int, ca_file: Path | None, *, rustls: bool) -> float:
     net = Net(ca_file=ca_file)
-    net.trust = Trust(ca_file, rustls=rustls)
+    net.trust = TrustedChains(ca_file, rustls=rustls)
     try:
         await _many(check, net, count // 10)
         rates = []

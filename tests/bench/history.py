@@ -19,7 +19,7 @@ import uvloop
 
 from collector.accounts.service import tokens
 from collector.accounts.storage import teams
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.history.jobs.rollups import Rollups
 from collector.history.service.statistics import summary
 from collector.history.storage import partitions
@@ -200,7 +200,7 @@ async def _calling(db: Db) -> AsyncIterator[Caller]:
         now=utc_now,
         plans=dict.fromkeys(PLANS, TeamPlan(per_minute=60_000_000, burst=1_000_000)),
     )
-    following = Following(db, public_url="https://tocsin.example.com", now=utc_now)
+    following = EventStreamHub(db, public_url="https://tocsin.example.com", now=utc_now)
     runner = await serve(make(context, Features(following=following)), "127.0.0.1:0")
     try:
         async with db.connection() as tx:

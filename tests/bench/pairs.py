@@ -20,7 +20,7 @@ import uvloop
 
 from probe.checks import CHECKS, Check
 from probe.net.engine import Net
-from probe.net.tls.openssl import Trust
+from probe.net.tls.openssl import TrustedChains
 from probe.schedule.runner import run as run_check
 from shared.kinds.http import Http
 from shared.kinds.icmp import Icmp
@@ -107,7 +107,7 @@ async def _serve(plain: int, secure: int, ca_file: Path) -> None:
     nets: dict[bool, Net] = {}
     for rustls in (False, True):
         nets[rustls] = Net(ca_file=ca_file)
-        nets[rustls].trust = Trust(ca_file, rustls=rustls)
+        nets[rustls].trust = TrustedChains(ca_file, rustls=rustls)
     for line in sys.stdin:
         kind = line.strip()
         took = await _round(checks[kind], nets["rustls" in kind], _CHECKS[kind])

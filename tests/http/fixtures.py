@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from collector.bootstrap import FirstStart, bootstrap
 from collector.evaluation.ingest.pushes import Pushes
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.heartbeats.ingest import PingReceiver
 from collector.http.context import Context
 from collector.platform.bucket import PLANS, TeamPlan
@@ -59,7 +59,7 @@ async def serving(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[A
         now=clock,
         plans=dict.fromkeys(PLANS, UNLIMITED),
     )
-    features = Features(following=Following(db, public_url=PUBLIC_URL, now=clock), pings=heartbeats.take)
+    features = Features(following=EventStreamHub(db, public_url=PUBLIC_URL, now=clock), pings=heartbeats.take)
     pings = asyncio.create_task(forever("pings", heartbeats.turn, timedelta(milliseconds=10)))
     runner = await serve(make(context, features), "127.0.0.1:0")
     try:

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from probe.link.plan import Assigned, Order, prepare
-from probe.schedule.runner import Ran
+from probe.link.plan import Order, ProbeAssignment, prepare
+from probe.schedule.runner import CheckRun
 from probe.spool.batches import MAX_RESULTS, Batcher
 from shared.findings import MAX_FINDINGS, Finding, Findings
 from shared.phases import days_left, unpack
@@ -45,7 +45,7 @@ class Kept:
         return self.at[0]
 
 
-def assigned(monitor: int = 7) -> Assigned:
+def assigned(monitor: int = 7) -> ProbeAssignment:
     return prepare(
         Order(
             number=90, monitor=monitor, location=2, revision=4, type="tcp",
@@ -54,8 +54,8 @@ def assigned(monitor: int = 7) -> Assigned:
     )  # fmt: skip
 
 
-def ran(outcome: Outcome = GOOD, start_us: int = 5_000_000) -> Ran:
-    return Ran(outcome, start_us, 1234)
+def ran(outcome: Outcome = GOOD, start_us: int = 5_000_000) -> CheckRun:
+    return CheckRun(outcome, start_us, 1234)
 
 
 def under_way(kept: Kept) -> Batcher:

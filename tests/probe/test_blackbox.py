@@ -3,14 +3,14 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from probe.blackbox import MOST_MONITORS, Board
-from probe.link.plan import Assigned, Order, prepare
+from probe.link.plan import Order, ProbeAssignment, prepare
 from shared import ids
 from shared.results import Outcome, Phases, Status
 
 GOOD = Outcome(Status.UP, 200, phases=Phases(1_000, 2_000, 3_000, 4_000, 5_000), ends=1_900_000_000.0)
 
 
-def assigned(number: int, monitor: int, type_: str, monitor_id: bytes = b"") -> Assigned:
+def assigned(number: int, monitor: int, type_: str, monitor_id: bytes = b"") -> ProbeAssignment:
     order = Order(
         number=number,
         monitor=monitor,

@@ -9,7 +9,7 @@ import pytest
 
 from probe.schedule.canaries import Canary
 from probe.schedule.egress import Egress
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from shared.clock import boot_us
 from shared.loop import forever
 from shared.results import Outcome, Status
@@ -43,7 +43,7 @@ class World:
         """What the probe says of a check that has just come to *outcome*."""
         async with asyncio.timeout(5):
             began_us = boot_us() + self.ahead_us - took_us
-            return (await self.egress.downgrade_if_blind(Ran(outcome, began_us, took_us))).outcome
+            return (await self.egress.downgrade_if_blind(CheckRun(outcome, began_us, took_us))).outcome
 
     async def until(self, *, blind: bool) -> None:
         async with asyncio.timeout(5):
@@ -205,7 +205,7 @@ async def test_a_canary_that_raises_is_asked_again() -> None:
     egress = Egress(lambda: [ONE], answer)
     task = asyncio.create_task(forever("egress", egress.turn, REST, egress.bell))
     try:
-        ran = Ran(DOWN, boot_us(), 0)
+        ran = CheckRun(DOWN, boot_us(), 0)
         async with asyncio.timeout(5):
             assert await egress.downgrade_if_blind(ran) is ran
     finally:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from probe.link.plan import Order, prepare
 from probe.schedule.certificate_ends import CertificateEnds
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from shared.kinds.tls import Expiry
 from shared.results import Outcome, Status
 
@@ -20,7 +20,7 @@ HTTPS = prepare(
         timeout_ms=1000,
     )
 )
-SEEN = Ran(Outcome(Status.UP, 200, ends=1_900_000_000.7), 0, 1_000)
+SEEN = CheckRun(Outcome(Status.UP, 200, ends=1_900_000_000.7), 0, 1_000)
 STATE = Expiry(only_near=False, ends=1_900_000_000).pack()
 
 
@@ -55,5 +55,5 @@ def test_it_is_told_again_after_a_while_and_under_another_revision_or_assignment
 def test_what_has_none_or_a_state_of_its_own_stays_as_it_is() -> None:
     ends = CertificateEnds()
     for outcome in (Outcome(Status.UP), Outcome(Status.DOWN, state=b"own", ends=1.0)):
-        ran = Ran(outcome, 0, 1)
+        ran = CheckRun(outcome, 0, 1)
         assert ends.with_news(HTTPS, ran) is ran

@@ -6,10 +6,10 @@ import gzip
 import pytest
 
 from probe.checks import CHECKS
-from probe.link.plan import Assigned, Order, prepare
+from probe.link.plan import Order, ProbeAssignment, prepare
 from probe.net.engine import Net
 from probe.schedule.evidence import worth_telling
-from probe.schedule.runner import Ran, run
+from probe.schedule.runner import CheckRun, run
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 from shared.evidence import HIDDEN, MAX_BODY_BYTES, MAX_HEADERS, Evidence
@@ -172,8 +172,8 @@ async def _told(statuses: list[Status], monitors: int) -> list[tuple[int, Eviden
     kept: list[bytes] = []
     left = iter(statuses * monitors)
 
-    async def check(_: Assigned) -> Ran:
-        return Ran(Outcome(next(left), evidence=lambda: Evidence("192.0.2.1:1")), 10**12, 5)
+    async def check(_: ProbeAssignment) -> CheckRun:
+        return CheckRun(Outcome(next(left), evidence=lambda: Evidence("192.0.2.1:1")), 10**12, 5)
 
     batcher = Batcher(lambda _incarnation, _seq, _results, data: kept.append(data))
     scheduler = Scheduler(check, batcher.add, boot_us=lambda: 10**12, wall_us=lambda: 10**15)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from probe.link.plan import Assigned, Order, prepare
-from probe.schedule.runner import Ran
+from probe.link.plan import Order, ProbeAssignment, prepare
+from probe.schedule.runner import CheckRun
 from probe.schedule.scheduler import Scheduler
 from shared.findings import MAX_FINDINGS, Finding, Findings
 from shared.results import Outcome, Run, Status
@@ -29,18 +29,18 @@ class Chain:
         self.go.set()
         self.scheduler = Scheduler(self.check, self.report, boot_us=lambda: 10**12, wall_us=lambda: 10**15)
 
-    async def check(self, assigned: Assigned) -> Ran:
+    async def check(self, assigned: ProbeAssignment) -> CheckRun:
         state = assigned.kept.state
         self.began.append(state)
         await self.go.wait()
         findings = [Finding(Findings.LOG, f"0x{number}:0", b"{}") for number in range(self.found)]
-        return Ran(Outcome(Status.UP, state=state + b"+", found=findings), 10**12, self.took_us)
+        return CheckRun(Outcome(Status.UP, state=state + b"+", found=findings), 10**12, self.took_us)
 
-    def report(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+    def report(self, assigned: ProbeAssignment, run: Run, ran: CheckRun, *, urgent: bool) -> None:
         del assigned, run, urgent
         self.reported.append(ran.outcome.state)
 
-    async def run(self, assignment: Assigned, run: Run = Run.SCHEDULED) -> None:
+    async def run(self, assignment: ProbeAssignment, run: Run = Run.SCHEDULED) -> None:
         """One check of it, to its end."""
         self.scheduler.ask(assignment, run, 10.0)
         await self.settle()
@@ -58,7 +58,7 @@ async def chain() -> AsyncIterator[Chain]:
     await made.scheduler.stop(1)
 
 
-def assigned(state: bytes = b"block 5", revision: int = 1) -> Assigned:
+def assigned(state: bytes = b"block 5", revision: int = 1) -> ProbeAssignment:
     return prepare(
         Order(
             number=7, monitor=7, location=1, revision=revision, type="tcp",
@@ -154,7 +154,7 @@ async def test_what_no_batch_takes_is_read_again(chain: Chain) -> None:
 
 async def test_a_test_of_the_same_monitor_moves_nothing(chain: Chain) -> None:
     chain.scheduler.take(assigned())
-    answers: list[Ran] = []
+    answers: list[CheckRun] = []
     asked = replace(assigned(b""), number=7)
     chain.scheduler.ask(asked, Run.TEST, 10.0, answers.append)
     await chain.settle()

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from probe.checks import LASTING
-from probe.link.plan import Assigned, Change, Order, Plan, prepare
+from probe.link.plan import Change, Order, Plan, ProbeAssignment, prepare
 from probe.schedule import prepared
 from shared.kinds import WEB3
 from shared.schedule import plan_hash
@@ -31,11 +31,11 @@ class Taken:
     """What a plan has handed on."""
 
     def __init__(self) -> None:
-        self.now: dict[int, Assigned] = {}
+        self.now: dict[int, ProbeAssignment] = {}
         self.released: list[int] = []
         self.plan = Plan(self)
 
-    def take(self, assigned: Assigned) -> None:
+    def take(self, assigned: ProbeAssignment) -> None:
         self.now[assigned.number] = assigned
 
     def leave(self, number: int) -> None:
@@ -45,7 +45,7 @@ class Taken:
         self.released.append(number)
 
 
-def fault_of(assigned: Assigned) -> str:
+def fault_of(assigned: ProbeAssignment) -> str:
     """Why its check cannot be run; an empty text if it can."""
     try:
         prepared.make(assigned)

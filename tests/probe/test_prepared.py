@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import orjson
 import pytest
 
-from probe.link.plan import Assigned, Order, prepare
+from probe.link.plan import Order, ProbeAssignment, prepare
 from probe.net.engine import Net
 from probe.net.errors import ProbeError
 from probe.schedule.prepared import check_of
@@ -17,7 +17,7 @@ from tests.probe.targets import no_more_descriptors
 HTTP = b'{"url": "https://x.example.com/"}'
 
 
-def assigned(type_: str = "http", config: bytes = HTTP, interval_ms: int = 60_000) -> Assigned:
+def assigned(type_: str = "http", config: bytes = HTTP, interval_ms: int = 60_000) -> ProbeAssignment:
     return prepare(
         Order(
             number=7, monitor=7, location=1, revision=1, type=type_, config=config, interval_ms=interval_ms,

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from probe.link.plan import Assigned, Order, prepare
-from probe.schedule.runner import Ran
+from probe.link.plan import Order, ProbeAssignment, prepare
+from probe.schedule.runner import CheckRun
 from probe.schedule.scheduler import Scheduler
 from probe.schedule.slots import ASIDE, QUICK, SLOW, Budget, Slots
 from shared.results import Outcome, Run, Status
@@ -40,14 +40,14 @@ class World:
             wall_us=lambda: self.boot_us + self.step_us,
         )
 
-    async def check(self, assigned: Assigned) -> Ran:
+    async def check(self, assigned: ProbeAssignment) -> CheckRun:
         start_us = self.boot_us
         self.started.append((assigned.monitor, start_us))
         if assigned.monitor in self.slow:
             await self.release.wait()
-        return Ran(Outcome(self.status), start_us, self.boot_us - start_us)
+        return CheckRun(Outcome(self.status), start_us, self.boot_us - start_us)
 
-    def report(self, assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+    def report(self, assigned: ProbeAssignment, run: Run, ran: CheckRun, *, urgent: bool) -> None:
         self.reports.append((assigned.monitor, run, ran.outcome.status, urgent))
 
     async def settle(self) -> None:
@@ -77,7 +77,7 @@ async def world() -> AsyncIterator[World]:
     await made.scheduler.stop(1)
 
 
-def assigned(monitor: int, interval_s: float = 60, revision: int = 1, **changes: object) -> Assigned:
+def assigned(monitor: int, interval_s: float = 60, revision: int = 1, **changes: object) -> ProbeAssignment:
     made = prepare(
         Order(
             number=monitor, monitor=monitor, location=1, revision=revision, type="tcp",
@@ -386,7 +386,7 @@ async def test_the_same_assignment_again_changes_neither_place_nor_streak(world:
 
 
 async def test_a_test_is_answered_and_reported_to_nobody(world: World) -> None:
-    answers: list[Ran] = []
+    answers: list[CheckRun] = []
     world.scheduler.ask(assigned(0), Run.TEST, 5, answers.append)
     await world.settle()
     assert len(answers) == 1
@@ -420,7 +420,7 @@ async def test_a_check_that_runs_is_opinion_enough(world: World) -> None:
 async def test_a_request_that_gets_no_room_in_time_is_dropped() -> None:
     world = World(max_concurrency=1)
     world.slow.update({7, 8})
-    answers: list[Ran] = []
+    answers: list[CheckRun] = []
     for monitor in (7, 8):
         world.scheduler.take(assigned(monitor, 3600, at_once=True))
     await world.pass_(SECOND)
@@ -459,13 +459,13 @@ async def test_a_stop_does_not_wait_for_what_hangs(world: World) -> None:
 
 
 async def test_on_real_clocks_starts_keep_their_time() -> None:
-    reports: list[Ran] = []
+    reports: list[CheckRun] = []
     lateness: list[int] = []
 
-    async def check(_: Assigned) -> Ran:
-        return Ran(Outcome(Status.UP), 0, 0)
+    async def check(_: ProbeAssignment) -> CheckRun:
+        return CheckRun(Outcome(Status.UP), 0, 0)
 
-    def report(assigned: Assigned, run: Run, ran: Ran, *, urgent: bool) -> None:
+    def report(assigned: ProbeAssignment, run: Run, ran: CheckRun, *, urgent: bool) -> None:
         reports.append(ran)
         lateness.append(scheduler.late.take_most_us())
 

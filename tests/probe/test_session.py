@@ -15,10 +15,10 @@ import structlog
 from probe.link.assignments import Assignments
 from probe.link.connection import KEEPALIVE, Keepalive
 from probe.link.credentials import Credentials
-from probe.link.plan import Assigned, Order, Plan, prepare
+from probe.link.plan import Order, Plan, ProbeAssignment, prepare
 from probe.link.releases import Releases
 from probe.link.session import Identity, Session
-from probe.schedule.runner import Ran
+from probe.schedule.runner import CheckRun
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
@@ -78,10 +78,10 @@ class Probe:
         self.spool.append(incarnation, seq, results, data)
         self.bell.ring()
 
-    async def _check(self, assigned: Assigned) -> Ran:
+    async def _check(self, assigned: ProbeAssignment) -> CheckRun:
         if assigned.fault:
-            return Ran(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
-        return Ran(self.outcome, boot_us(), 5)
+            return CheckRun(Outcome(Status.UNKNOWN, error=assigned.fault), boot_us(), 0)
+        return CheckRun(self.outcome, boot_us(), 5)
 
     def tell(self, batches: int) -> None:
         """Seal so many batches of one result each; results are numbered through as monitors."""
@@ -90,7 +90,7 @@ class Probe:
             self.batcher.add(
                 replace(ASSIGNED, monitor=self.told),
                 Run.SCHEDULED,
-                Ran(self.outcome, boot_us(), 5),
+                CheckRun(self.outcome, boot_us(), 5),
                 urgent=False,
             )
             self.batcher.seal()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from probe.spool.appender import Appender
+from probe.spool.appender import SpoolAppender
 from probe.spool.replay import ReplayReader
 from probe.spool.spool import Spool
 from tests.probe.test_spool import HOUR_US, INC, Clock, fill, lost, read, whole
@@ -138,7 +138,7 @@ async def test_a_clock_that_is_ahead_at_the_start_drops_nothing(tmp_path: Path) 
 async def test_what_failed_to_be_made_safe_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = Appender(tmp_path)
+    files = SpoolAppender(tmp_path)
     files.begin(1)
     files.write(b"record")
     files.rotate()
@@ -157,7 +157,7 @@ async def test_what_failed_to_be_made_safe_is_tried_again(
 async def test_descriptors_stay_open_for_a_sync_that_nobody_waits_for_any_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = Appender(tmp_path)
+    files = SpoolAppender(tmp_path)
     files.begin(1)
     files.write(b"record")
     began, go_on, faults = threading.Event(), threading.Event(), list[OSError]()

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Db
 from collector.probes.service.sessions import accept
 from collector.probes.storage import enrolments
 from collector.probes.storage.enrolments import Enrolled
-from collector.probes.storage.probes import Newcomer, ProbeSignal, note
+from collector.probes.storage.probes import ProbeDescription, ProbeSignal, note
 from shared.clock import utc_now
 from shared.ids import uuid7
 
@@ -61,8 +61,8 @@ def newcomer(
     incarnations: Sequence[int] = (),
     stands_in: bool = False,
     kinds: Sequence[str] = ("http", "tcp"),
-) -> Newcomer:
-    return Newcomer(
+) -> ProbeDescription:
+    return ProbeDescription(
         probe_id=probe_id or uuid7(),
         locations=locations,
         kinds=kinds,

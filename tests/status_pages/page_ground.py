@@ -15,7 +15,7 @@ from collector.platform.storage.db import Db
 from collector.status_pages.jobs.mails import PageMails
 from collector.status_pages.jobs.sender import PageSender
 from collector.status_pages.service import incidents, status_pages, subscribers
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from collector.status_pages.storage import subscribers as table
 from collector.status_pages.storage.status_pages import StatusPage
 from shared.clock import utc_now
@@ -31,7 +31,11 @@ async def make_page(db: Db, team_id: int | None = None, **body: Any) -> tuple[Ac
     who = Actor(team_id or await make_team(db), None, "Somebody")
     components = [{"name": name} for name in ("API", "Shop", "Search")]
     known = await status_pages.create(
-        db, who, {"name": "Example", "components": components, **body}, utc_now(), own=Own(PUBLIC_URL)
+        db,
+        who,
+        {"name": "Example", "components": components, **body},
+        utc_now(),
+        own=ServiceNames(PUBLIC_URL),
     )
     return who, known.page
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from collector.accounts.service import team
-from collector.accounts.service.team import First
+from collector.accounts.service.team import InitialTeam
 from collector.platform.bucket import PlanName
 from collector.platform.interruptible import run
 from collector.platform.operator import ground, operators
@@ -59,7 +59,7 @@ def _field(name: str) -> Callable[[str], str]:
     """Return a parser of one field of a team, which raises ValueError."""
 
     def reads(text: str) -> str:
-        faults = validation.read(First, {"name": "x", "adminEmail": "x@localhost", name: text}).faults
+        faults = validation.read(InitialTeam, {"name": "x", "adminEmail": "x@localhost", name: text}).faults
         if faults:
             raise ValueError(faults[name])
         return text

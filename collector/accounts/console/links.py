@@ -18,7 +18,7 @@ from collector.console.forms.fields import Form, FormField
 from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
-from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.notifications.storage.mail_addresses import UnconfirmedAddress
 from collector.platform.fields import is_email
 from collector.platform.mailer import Mailer
 from shared.errors import Invalid
@@ -137,7 +137,7 @@ async def _knock(request: web.Request) -> None:
     await request.app[SIGN_IN].door.knock(browser(request).address)
 
 
-def _asked(request: web.Request, unconfirmed: Unconfirmed, *, done: bool = False) -> web.Response:
+def _asked(request: web.Request, unconfirmed: UnconfirmedAddress, *, done: bool = False) -> web.Response:
     heading = "Confirmed" if done else "Receive these emails?"
     return page(
         request,

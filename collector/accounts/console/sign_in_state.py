@@ -10,7 +10,7 @@ from typing import Final
 from aiohttp import web
 
 from collector.accounts.service.openid import Provider
-from collector.accounts.service.sign_in import Door
+from collector.accounts.service.sign_in import SignInService
 from collector.http.context import CONTEXT
 from shared.loop import forever
 
@@ -21,7 +21,7 @@ _TURN: Final = timedelta(seconds=1)
 class SignIn:
     """State of one application; *provider*: the OpenID provider, if any; *mails*: those being sent."""
 
-    door: Door
+    door: SignInService
     provider: Provider | None
     mails: set["asyncio.Task[None]"] = field(default_factory=set)
 
@@ -31,7 +31,7 @@ SIGN_IN: web.AppKey[SignIn] = web.AppKey("sign_in", SignIn)
 
 async def running(provider: Provider | None, app: web.Application) -> AsyncIterator[None]:
     """Run the limits of the sign-in while *app* serves."""
-    state = app[SIGN_IN] = SignIn(Door(app[CONTEXT].db), provider)
+    state = app[SIGN_IN] = SignIn(SignInService(app[CONTEXT].db), provider)
     task = asyncio.create_task(forever("sign-in limits", state.door.turn, _TURN), name="sign-in limits")
     yield
     for each in (task, *state.mails):

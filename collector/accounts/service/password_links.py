@@ -11,7 +11,7 @@ from collector.accounts.service import password_hashes, users
 from collector.accounts.storage import console_sessions, teams
 from collector.accounts.storage import password_links as table
 from collector.accounts.storage import users as people
-from collector.accounts.storage.password_links import Linked, LinkKind
+from collector.accounts.storage.password_links import LinkKind, PasswordLinkUser
 from collector.accounts.storage.users import User
 from collector.platform import audit
 from collector.platform.access import Actor
@@ -131,7 +131,7 @@ async def ask(db: Db, email: str, now: datetime) -> list[LinkRecipient]:
     return asked
 
 
-async def find(db: Db, kind: LinkKind, secret: str, now: datetime) -> Linked:
+async def find(db: Db, kind: LinkKind, secret: str, now: datetime) -> PasswordLinkUser:
     """Return the link's user. Raises NotFound if it was used, has expired, or is of another kind."""
     async with db.transaction() as tx:
         return await _found(tx, kind, secret, now)
@@ -197,7 +197,7 @@ async def _named(tx: Tx, user: User, named: Mapping[str, Any]) -> User:
     return replace(user, email=settings.email, name=settings.name)
 
 
-async def _found(tx: Tx, kind: LinkKind, secret: str, now: datetime) -> Linked:
+async def _found(tx: Tx, kind: LinkKind, secret: str, now: datetime) -> PasswordLinkUser:
     linked = await table.with_hash(tx, kind, secret_hash(secret))
     if linked is None or now >= linked.until:
         raise NotFound(_OVER)

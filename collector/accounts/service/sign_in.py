@@ -37,7 +37,7 @@ async def is_set_up(db: Db) -> bool:
         return await table.anybody_has_password(tx)
 
 
-class Door:
+class SignInService:
     """The sign-in state of one collector. Tries are counted over all collectors together."""
 
     def __init__(self, db: Db) -> None:

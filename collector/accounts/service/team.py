@@ -36,7 +36,7 @@ _READ_ONLY = read_only(TeamAnswer, TeamFields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class First:
+class InitialTeam:
     """The operator's settings of a new team."""
 
     name: Name
@@ -78,7 +78,7 @@ async def create(
     db: Db, name: str, plan: PlanName, admin_email: str, now: datetime, *, again: bool = True
 ) -> CreatedTeam:
     """Create a team with an admin and a token; *again*: allow a name in use. Raises Invalid, Conflict."""
-    settings, _ = check(First, {"name": name, "adminEmail": admin_email})
+    settings, _ = check(InitialTeam, {"name": name, "adminEmail": admin_email})
     id_, user_id = uuid7(), uuid7()
     async with db.transaction() as tx:
         await table.lock(tx)

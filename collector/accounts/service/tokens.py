@@ -23,7 +23,7 @@ from collector.platform.validation.validation import read
 from shared import ids
 from shared.errors import Forbidden, Invalid, NotFound
 from shared.ids import uuid7
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 from shared.tokens import PREFIX, checksum_ok, new_token
 
 WHAT = "Token"
@@ -52,7 +52,7 @@ class TokenRequest:
     """What the token permits."""
     expires_in: Literal["never", "30d", "90d", "1y"] = "never"
     """How long the token is valid."""
-    user_id: Annotated[str, Predicate(_is_user_id), Says("must be the id of a user")] | None = None
+    user_id: Annotated[str, Predicate(_is_user_id), ErrorText("must be the id of a user")] | None = None
     """Id of the user that the token belongs to; without it the caller."""
 
 

@@ -27,7 +27,7 @@ from collector.platform.validation.validation import check, to_json
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound, demand_found
 from shared.ids import uuid7
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 WHAT = "User"
 # The queue of users who sign in or set a password.
@@ -46,7 +46,7 @@ Name = Annotated[
     MinLen(1),
     MaxLen(100),
     Predicate(is_line),
-    Says("must be 1 to 100 printable characters, not all blank"),
+    ErrorText("must be 1 to 100 printable characters, not all blank"),
 ]
 
 

@@ -16,7 +16,7 @@ class LinkKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class PasswordLinkUser:
     """The user of a link, and when it expires."""
 
     team_id: int
@@ -60,7 +60,7 @@ async def has_first(tx: Tx, team_id: int, user_id: UUID, now: datetime) -> bool:
     return found
 
 
-async def with_hash(tx: Tx, kind: LinkKind, hash_: bytes) -> Linked | None:
+async def with_hash(tx: Tx, kind: LinkKind, hash_: bytes) -> PasswordLinkUser | None:
     """Return the user whose secret of that kind hashes to *hash_*, with the link locked."""
     row = await tx.fetchrow(
         """
@@ -71,7 +71,7 @@ async def with_hash(tx: Tx, kind: LinkKind, hash_: bytes) -> Linked | None:
         hash_,
         kind.value,
     )
-    return Linked(**row) if row else None
+    return PasswordLinkUser(**row) if row else None
 
 
 async def drop(tx: Tx, team_id: int, user_id: UUID) -> None:

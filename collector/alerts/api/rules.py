@@ -8,7 +8,7 @@ from aiohttp import web
 from collector.alerts.answers import CreatedRule, PreviewedAlert, RulePreview
 from collector.alerts.service import preview as rule_preview
 from collector.alerts.service import rules
-from collector.alerts.service.preview import Would
+from collector.alerts.service.preview import ReplayedAlert
 from collector.alerts.service.rules import RuleDetails
 from collector.alerts.storage.rules import RuleFilter
 from collector.http import conditional, pages
@@ -98,7 +98,7 @@ def _shown(known: RuleDetails) -> dict[str, Any]:
     return warned(answer, list(known.warnings))
 
 
-def _previewed(one: Would) -> PreviewedAlert:
+def _previewed(one: ReplayedAlert) -> PreviewedAlert:
     spell = one.spell
     return PreviewedAlert(
         monitor_id=ids.show("mon", one.monitor.id),

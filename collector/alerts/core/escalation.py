@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
-from collector.evaluation.core.holds import Allowed, Reminders
+from collector.evaluation.core.holds import AllowedEffects, Reminders
 
 # How often a held alert is evaluated: not every hold has a known end.
 LOOK = timedelta(seconds=5)
@@ -49,7 +49,7 @@ class NextStep:
 def step(
     policy: EscalationPolicy,
     progress: EscalationProgress,
-    free: Allowed,
+    free: AllowedEffects,
     *,
     acknowledged: bool,
     opened_at: datetime | None,

@@ -14,7 +14,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastResult:
     """A result of a location; *scheduled* ones count in rates."""
 
     location: int
@@ -61,7 +61,7 @@ class _CountedChecks:
 
 
 def replay(
-    conditions: Conditions, about: MonitorParameters, results: Iterable[Past], outages: Sequence[Spell]
+    conditions: Conditions, about: MonitorParameters, results: Iterable[PastResult], outages: Sequence[Spell]
 ) -> list[Spell]:
     """Return when it would have fired; *results* are sorted by time, *outages* those of the whole monitor.
 

@@ -8,7 +8,7 @@ from annotated_types import Interval, MaxLen, MinLen, Predicate
 from collector.platform.fields import Tag
 from collector.platform.monitor import MonitorId, Tags, has_ink
 from shared import ids
-from shared.kinds.fields import NumericText, Says
+from shared.kinds.fields import ErrorText, NumericText
 
 # A week: without an answer by then there will be none.
 _LONGEST_MIN = 10_080
@@ -18,7 +18,7 @@ def is_channel_id(text: str) -> bool:
     return ids.read("chan", text) is not None
 
 
-ChannelId = Annotated[str, Predicate(is_channel_id), Says("must be the id of an alert channel")]
+ChannelId = Annotated[str, Predicate(is_channel_id), ErrorText("must be the id of an alert channel")]
 ChannelIds = Annotated[list[ChannelId], MaxLen(100)]
 Minutes = Annotated[int, Interval(ge=1, le=_LONGEST_MIN), NumericText()]
 
@@ -79,7 +79,7 @@ class Escalation:
 class RuleSettings:
     """Settings of a rule; without *monitors* and *tags* it watches every monitor of the team."""
 
-    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
     """Name of the rule, 1 to 255 characters."""
     enabled: bool = True
     """Whether the rule fires alerts."""
@@ -90,7 +90,8 @@ class RuleSettings:
     monitors: Annotated[list[MonitorId], MaxLen(10_000)] = field(default_factory=list)
     """Ids of the monitors that it watches; without these and `tags`, all of the team."""
     tags: Annotated[
-        Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
+        Tags | Annotated[list[Tag], MaxLen(100)],
+        ErrorText("must be an object, or a list of name or name:value"),
     ] = field(default_factory=dict)
     """Tags of the monitors that it watches: values by name, or a list of `name` and `name:value`."""
     notify_on_recovery: bool = True

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from collector.alerts.storage import watch as table
-from collector.alerts.storage.watch import Waited
+from collector.alerts.storage.watch import PendingMonitor
 from collector.evaluation.watched_results import WatchedMonitor
 from collector.platform.storage.db import Db
 
@@ -31,7 +31,7 @@ class Watch:
         return False
 
 
-def merged(waited: Sequence[Waited]) -> dict[int, WatchedMonitor]:
+def merged(waited: Sequence[PendingMonitor]) -> dict[int, WatchedMonitor]:
     """Combine what the rules of each monitor wait for, by the monitors' numbers."""
     found: dict[int, WatchedMonitor] = {}
     for one in waited:

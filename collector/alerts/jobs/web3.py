@@ -10,7 +10,7 @@ from uuid import UUID
 from collector.alerts.core.conditions import of_web3
 from collector.alerts.storage import inputs
 from collector.alerts.storage.alerts import Alert
-from collector.alerts.storage.inputs import Ruled
+from collector.alerts.storage.inputs import ApplicableRule
 from collector.evaluation.storage.locked_monitors import LockedMonitor
 from collector.evaluation.storage.rule_triggers import Key
 from collector.platform.storage.db import Tx
@@ -30,7 +30,7 @@ class ChainNotice:
     happened: list[NotifiedCrossing] = field(default_factory=list)
     heard: dict[UUID, datetime] = field(default_factory=dict)
 
-    def news(self, one: Ruled, alert: Alert | None, now: datetime) -> list[NotifiedCrossing]:
+    def news(self, one: ApplicableRule, alert: Alert | None, now: datetime) -> list[NotifiedCrossing]:
         """Return the findings for which the rule fires or keeps firing; *alert*: its own open one."""
         if alert is not None:
             since = now - crossings.window(one.interval_s)

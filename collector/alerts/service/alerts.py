@@ -12,7 +12,7 @@ from collector.alerts.storage import rules
 from collector.alerts.storage.alerts import Alert, AlertFilter
 from collector.evaluation import event_writer
 from collector.evaluation.storage import states
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.events.core.kinds import EventKind
 from collector.events.core.payloads import ShownStatus
 from collector.events.storage import events
@@ -113,7 +113,12 @@ async def _over(tx: Tx, alert: Alert, now: datetime) -> Event | None:
 
 
 async def _recovered(
-    tx: Tx, alert: Alert, monitor: Monitor, standing: ShownStatus, places: Sequence[Located], now: datetime
+    tx: Tx,
+    alert: Alert,
+    monitor: Monitor,
+    standing: ShownStatus,
+    places: Sequence[StateAtLocation],
+    now: datetime,
 ) -> Event | None:
     """Build the event of the alert's end; None if its firing was never notified."""
     if alert.notified_at is None:

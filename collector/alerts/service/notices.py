@@ -9,7 +9,7 @@ from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.storage.alerts import Alert
 from collector.evaluation.event_writer import located
 from collector.evaluation.storage.locked_monitors import LatestIncident
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.events.core.kinds import EventKind
 from collector.events.core.payloads import AlertEvent, AlertIncident, EventAlert, EventMonitor
 from collector.events.core.subscriptions import is_subscribed
@@ -56,7 +56,7 @@ def event(
     monitor: EventMonitor,
     severity: Severity,
     incident: LatestIncident | None,
-    places: Sequence[Located],
+    places: Sequence[StateAtLocation],
     channels: Sequence[UUID],
     now: datetime,
     *,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collector.alerts.core.conditions import DOWN, Reason
-from collector.alerts.core.replay import MonitorParameters, Past, Spell, notices, replay
+from collector.alerts.core.replay import MonitorParameters, PastResult, Spell, notices, replay
 from collector.alerts.core.rule_fields import Conditions
 from collector.alerts.service import rules
 from collector.alerts.service.rule_fields import for_create
@@ -28,7 +28,7 @@ _ALERTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Would:
+class ReplayedAlert:
     """An alert that the rule would have fired."""
 
     monitor: Previewed
@@ -42,7 +42,7 @@ class Preview:
     since: datetime
     until: datetime
     monitors: int
-    alerts: list[Would]
+    alerts: list[ReplayedAlert]
     warnings: list[str]
 
 
@@ -55,7 +55,7 @@ async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) 
         named = list(dict.fromkeys(wish.monitors.values()))
         selection = Selection(not named and not rule.tags, named, rule.tags)
         found = await table.monitors(tx, team_id, selection, _MONITORS + 1)
-    looked, alerts = found[:_MONITORS], list[Would]()
+    looked, alerts = found[:_MONITORS], list[ReplayedAlert]()
     most = max(_LEAST_OF_ONE, _RESULTS // max(1, len(looked)))
     cut = False
     for one in looked:
@@ -64,7 +64,7 @@ async def preview(db: Db, team_id: int, body: Mapping[str, Any], now: datetime) 
             outages = await table.outages(tx, one.monitor, since)
         cut = cut or len(past) == most
         spells = await _spells(rule.conditions, one, since, past, outages)
-        alerts += [Would(one, spell, *notices(rule, spell, now)) for spell in spells]
+        alerts += [ReplayedAlert(one, spell, *notices(rule, spell, now)) for spell in spells]
     warnings = ignored(wish.unknown)
     if rule.conditions.plain and any(is_web3(one.type) for one in looked):
         warnings.append("what Web3 monitors found is left out")
@@ -82,7 +82,7 @@ async def _spells(
     conditions: Conditions,
     one: Previewed,
     since: datetime,
-    past: list[Past],
+    past: list[PastResult],
     out: Sequence[tuple[datetime, datetime | None]],
 ) -> list[Spell]:
     outages = [Spell(max(began, since), ended, Reason(DOWN)) for began, ended in out]

@@ -29,7 +29,7 @@ async def numbers(tx: Tx, keys: Sequence[Key]) -> dict[Key, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class ApplicableRule:
     """A monitor and a rule that applies to it."""
 
     monitor: int
@@ -37,7 +37,7 @@ class Ruled:
     rule: RuleRow
 
 
-async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
+async def rules(tx: Tx, monitors: Sequence[int]) -> list[ApplicableRule]:
     """Return the enabled rules that apply to these monitors."""
     rows = await tx.fetch(
         f"""
@@ -51,7 +51,7 @@ async def rules(tx: Tx, monitors: Sequence[int]) -> list[Ruled]:
     for row in rows:
         values = dict(row)
         monitor, interval_s = values.pop("monitor"), values.pop("interval_s")
-        found.append(Ruled(monitor, interval_s, RuleRow(**values)))
+        found.append(ApplicableRule(monitor, interval_s, RuleRow(**values)))
     return found
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from collector.alerts.core.conditions import CheckSample
-from collector.alerts.core.replay import Past
+from collector.alerts.core.replay import PastResult
 from collector.maintenance.core.windows import Selection
 from collector.platform.storage.db import Tx
 from shared.results import Run, Status
@@ -46,7 +46,7 @@ async def monitors(tx: Tx, team_id: int, selection: Selection, limit: int) -> li
     return [Previewed(**row) for row in rows]
 
 
-async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Past]:
+async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[PastResult]:
     """Return a monitor's results since then, sorted by time; above the limit only the newest."""
     rows = await tx.fetch(
         """
@@ -58,7 +58,7 @@ async def results(tx: Tx, monitor: int, since: datetime, limit: int) -> list[Pas
         limit,
     )
     return [
-        Past(
+        PastResult(
             row["location"],
             CheckSample(row["ts"], Status(row["status"]), row["ms"], row["code"]),
             row["run"] == Run.SCHEDULED,

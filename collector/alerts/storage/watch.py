@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Waited:
+class PendingMonitor:
     """A monitor with the results that one or more of its rules need beside failures; None for none."""
 
     monitor: int
@@ -31,7 +31,7 @@ async def mark(tx: Tx) -> tuple[Any, ...]:
     return tuple(row or ())
 
 
-async def waited(tx: Tx) -> list[Waited]:
+async def waited(tx: Tx) -> list[PendingMonitor]:
     """Of rules with conditions; rules without any depend on events alone."""
     rows = await tx.fetch(
         """
@@ -59,4 +59,4 @@ async def waited(tx: Tx) -> list[Waited]:
         FROM selected s JOIN monitors m USING (monitor)
         """
     )
-    return [Waited(**row) for row in rows]
+    return [PendingMonitor(**row) for row in rows]

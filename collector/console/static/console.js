@@ -1,4 +1,4 @@
-// The console's kernel: times in the viewer's zone, theme, shortcuts, questions before deeds, live parts.
+// The console's kernel: times in the viewer's zone, theme, shortcuts, questions before actions, live parts.
 // Pages work without it; scripts of single pages import from it: `import { live, swap } from "./console.js"`.
 
 import { keep, keepTyped } from "./drafts.js";
@@ -142,7 +142,7 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("pagehide", () => source?.close());
 
-// Questions before deeds
+// Questions before actions
 
 const confirmed = new WeakSet();
 

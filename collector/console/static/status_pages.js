@@ -8,9 +8,9 @@ const seen = document.querySelector("iframe.seen");
 const button = document.querySelector("[data-preview]");
 let waiting = 0;
 
-function later(deed) {
+function later(action) {
   clearTimeout(waiting);
-  waiting = setTimeout(deed, WAIT_MS);
+  waiting = setTimeout(action, WAIT_MS);
 }
 
 if (button) {

@@ -17,7 +17,7 @@ from collector.platform.bucket import plans
 from collector.platform.context import ServiceContext
 from collector.platform.operator import ground, operators
 from collector.platform.signals import Signals
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared import rpc_urls, trust
 from shared.clock import utc_now
 from shared.errors import Conflict, Invalid, Unavailable
@@ -67,7 +67,7 @@ async def _means(
     nodes = rpc_urls.parse(settings.rpc_urls) if settings.rpc_urls else {}
     allowed = plans(None, None, monitors=settings.max_monitors, channels=settings.max_channels)
     means = ServiceContext(db, keyring, Signals(db), settings.min_interval, who, nodes, allowed[found.plan])
-    return means, ApplyContext(means, who, Own(settings.public_url, settings.hosts or ()), utc_now())
+    return means, ApplyContext(means, who, ServiceNames(settings.public_url, settings.hosts or ()), utc_now())
 
 
 async def _called(

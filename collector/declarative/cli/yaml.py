@@ -48,7 +48,7 @@ def parse(text: str) -> tuple[list[YamlNode], list[Fault]]:
         return [], [*reader.faults, (line, f"is no YAML: {error.problem or error.context}")]
     except yaml.YAMLError as error:
         return [], [*reader.faults, (1, f"is no YAML: {getattr(error, 'reason', 'it cannot be read')}")]
-    except _TooMuch as error:
+    except _LimitExceeded as error:
         return [], [*reader.faults, (error.line, str(error))]
     return nodes, reader.faults
 
@@ -63,7 +63,7 @@ def scalar(written: str) -> str | int | float | bool | None:
     return number if math.isfinite(number) else written
 
 
-class _TooMuch(Exception):
+class _LimitExceeded(Exception):
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line = line
@@ -89,7 +89,7 @@ class _YamlReader:
     def _node(self, events: Iterator[Any], event: Any, depth: int) -> YamlNode:
         line = event.start_mark.line + 1
         if depth > _DEEPEST:
-            raise _TooMuch(line, f"must not be nested deeper than {_DEEPEST}")
+            raise _LimitExceeded(line, f"must not be nested deeper than {_DEEPEST}")
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, line)
         before = self.count
@@ -112,7 +112,7 @@ class _YamlReader:
     def _counted(self, more: int, line: int) -> None:
         self.count += more
         if self.count > _MOST:
-            raise _TooMuch(line, f"holds more than {_MOST} values, aliases followed")
+            raise _LimitExceeded(line, f"holds more than {_MOST} values, aliases followed")
 
     def _made(self, events: Iterator[Any], event: Any, line: int, depth: int) -> YamlNode:
         if event.tag not in {None, "!", _TEXT}:

@@ -11,7 +11,7 @@ from collector.declarative.service import monitors
 from collector.declarative.service.changes import ApplyOutcome, FieldChange, PlannedChange, fields, swapped
 from collector.declarative.service.items import DeclaredItem
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import ApplyContext, Body, CreatedItem, Present, Sort
+from collector.declarative.service.shape import ApplyContext, Body, CreatedItem, ExistingResource, Sort
 from collector.monitors.service import parents
 from collector.monitors.service.fields import MonitorRequest
 from collector.platform.monitor import MonitorSettings
@@ -35,10 +35,10 @@ class Work:
     set_name: str
     prune: bool
     faults: dict[str, str]
-    there: dict[str, dict[UUID, Present]] = field(default_factory=dict)
+    there: dict[str, dict[UUID, ExistingResource]] = field(default_factory=dict)
     managed: dict[str, dict[str, UUID]] = field(default_factory=dict)
-    left: dict[Section, dict[str, Present]] = field(default_factory=dict)
-    elsewhere: dict[str, dict[str, Present]] = field(default_factory=dict)
+    left: dict[Section, dict[str, ExistingResource]] = field(default_factory=dict)
+    elsewhere: dict[str, dict[str, ExistingResource]] = field(default_factory=dict)
     wholes: dict[str, dict[str, Any]] = field(default_factory=dict)
     monitors: dict[str, MonitorRequest[MonitorSettings]] = field(default_factory=dict)
     real: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class _Together:
+class _BulkOutcome:
     """Monitors done by one step for all: those *created*, by place, and warnings about those *updated*."""
 
     created: Mapping[str, CreatedItem] = field(default_factory=dict)
@@ -64,7 +64,7 @@ async def carry_out(tx: Tx, context: ApplyContext, work: Work, *, plan: bool) ->
             if section != _MONITORS:
                 await _delete(context, work, section)
     for section, listed in work.items.items():
-        done = await _monitors(tx, context, work) if section == _MONITORS else _Together()
+        done = await _monitors(tx, context, work) if section == _MONITORS else _BulkOutcome()
         faults: dict[str, str] = {}
         for item in listed:
             faults |= await _put(context, work, item, called, done)
@@ -75,7 +75,7 @@ async def carry_out(tx: Tx, context: ApplyContext, work: Work, *, plan: bool) ->
         await _delete(context, work, _MONITORS, plan=plan)
 
 
-async def _monitors(tx: Tx, context: ApplyContext, work: Work) -> "_Together":
+async def _monitors(tx: Tx, context: ApplyContext, work: Work) -> "_BulkOutcome":
     """Create the new monitors together, and change others. Raises Invalid for unknown parents."""
     listed, wholes = work.items[_MONITORS], work.wholes
     new = {_tentative(item): item for item in listed if item.before is None}
@@ -100,14 +100,14 @@ async def _monitors(tx: Tx, context: ApplyContext, work: Work) -> "_Together":
         for item in listed
         if item.before is not None and item.before.body != wholes[item.at]
     ]
-    return _Together(
+    return _BulkOutcome(
         {item.at: each for item, each in zip(new.values(), made, strict=True)},
         await monitors.update_all(context, wanted),
     )
 
 
 async def _put(
-    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
+    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _BulkOutcome
 ) -> dict[str, str]:
     """Create or update one resource, unless that is *done*; return its faults."""
     try:
@@ -126,7 +126,7 @@ async def _put(
 
 
 async def _put_one(
-    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _Together
+    context: ApplyContext, work: Work, item: DeclaredItem, called: dict[str, str], done: _BulkOutcome
 ) -> tuple[PlannedChange | None, list[str]]:
     sort, before, whole = SECTIONS[item.section], item.before, work.wholes[item.at]
     if before is None:

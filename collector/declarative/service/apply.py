@@ -31,15 +31,15 @@ from collector.declarative.service.items import (
     refer,
 )
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import ApplyContext, Present
+from collector.declarative.service.shape import ApplyContext, ExistingResource
 from collector.events.storage import events
 from collector.history.storage import deleted
 from collector.platform.access import Actor
 from collector.platform.context import ServiceContext
-from collector.platform.prepared import Lacking, SlowWork, begun_again
+from collector.platform.prepared import ResultsMissing, SlowWork, begun_again
 from collector.platform.storage.db import Tx
 from collector.platform.storage.nested import Crossed, impatient
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared.backoff import full_jitter
 from shared.clock import UtcClock
 from shared.errors import Conflict, Invalid, Unavailable
@@ -77,7 +77,7 @@ class _ApplyUndone(Exception):
 
 
 async def apply(
-    means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: UtcClock, *, own: Own
+    means: ServiceContext, who: Actor, body: Mapping[str, Any], clock: UtcClock, *, own: ServiceNames
 ) -> ApplyOutcome:
     """Apply *body*, which has the sections, each a list, and ``plan`` and ``prune``.
 
@@ -132,7 +132,9 @@ def _key(section: Section, key: str) -> DeclaredKey:
     return DeclaredKey(section=section, resource=SECTIONS[section].noun, key=key)
 
 
-async def _tried(means: ServiceContext, who: Actor, asked: ApplyRequest, now: datetime, own: Own) -> _Done:
+async def _tried(
+    means: ServiceContext, who: Actor, asked: ApplyRequest, now: datetime, own: ServiceNames
+) -> _Done:
     """Try once in a transaction. Raises Crossed."""
     try:
         async with means.db.transaction() as tx, impatient(tx) as db:
@@ -213,7 +215,7 @@ async def _read(context: ApplyContext, work: Work, *, any_section: bool) -> None
             refer(item, named)
             try:
                 reading = await SECTIONS[section].read(context, item.body, item.before)
-            except Lacking as more:
+            except ResultsMissing as more:
                 lacking += more.works
                 continue
             found = {**reading.faults, **item.faults}
@@ -226,7 +228,7 @@ async def _read(context: ApplyContext, work: Work, *, any_section: bool) -> None
     if faults:
         raise Invalid(faults)
     if lacking:
-        raise Lacking(lacking)
+        raise ResultsMissing(lacking)
     work.items["monitors"] = _in_order(work)
 
 
@@ -250,7 +252,7 @@ def _names(work: Work, section: Section) -> Names:
     mine = {item.before.id for item in listed if item.before}
     leaving = {resource.id for resource in left.values()} if work.prune else set()
     named = mine | leaving
-    others: dict[str, list[Present]] = {}
+    others: dict[str, list[ExistingResource]] = {}
     for resource in work.there[section].values():
         if resource.id not in named:
             others.setdefault(resource.name, []).append(resource)

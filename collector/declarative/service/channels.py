@@ -9,8 +9,8 @@ from collector.declarative.service.shape import (
     ApplyContext,
     Body,
     CreatedItem,
-    Present,
-    Reading,
+    ExistingResource,
+    ParsedItem,
     Sort,
     another_type,
     different,
@@ -34,18 +34,18 @@ from collector.platform.validation.validation import ignored, to_json
 _READ_ONLY: Final = read_only(ChannelDetails, ChannelSettings)
 
 
-async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[ExistingResource]:
     rows = await table.newest(tx, context.team_id, None)
-    return [Present(row.id, row.name, partial(_body, context, row)) for row in reversed(rows)]
+    return [ExistingResource(row.id, row.name, partial(_body, context, row)) for row in reversed(rows)]
 
 
-async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: ExistingResource | None) -> ParsedItem:
     del context
     request = for_create(item)
     faults = {**another_type(before, item.get("type"), "channel"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.config is None:
-        return Reading(None, faults)
-    return Reading({"type": item["type"], **to_json(request.settings), "config": to_json(request.config)})
+        return ParsedItem(None, faults)
+    return ParsedItem({"type": item["type"], **to_json(request.settings), "config": to_json(request.config)})
 
 
 async def create(context: ApplyContext, item: Body) -> CreatedItem:
@@ -55,7 +55,7 @@ async def create(context: ApplyContext, item: Body) -> CreatedItem:
     return CreatedItem(known.row.id, ignored(known.unknown))
 
 
-async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: ExistingResource, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])

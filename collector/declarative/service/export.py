@@ -9,7 +9,7 @@ from collector.declarative import storage
 from collector.declarative.answers import Section
 from collector.declarative.service.changes import swapped
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import ApplyContext, Present, Sort
+from collector.declarative.service.shape import ApplyContext, ExistingResource, Sort
 from shared import ids
 
 _WORDS = re.compile(r"[^A-Z0-9]+")
@@ -17,7 +17,7 @@ _WORDS = re.compile(r"[^A-Z0-9]+")
 
 async def export(context: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     """Return resources by section and key; a secret is ``${NAME?}``, and a literal ``${`` becomes ``$${``."""
-    there: dict[Section, list[Present]] = {}
+    there: dict[Section, list[ExistingResource]] = {}
     async with context.means.db.transaction() as tx:
         known = await storage.all_(tx, context.team_id)
         for section, sort in SECTIONS.items():
@@ -45,11 +45,11 @@ async def export(context: ApplyContext) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _by_name(resource: Present) -> tuple[str, UUID]:
+def _by_name(resource: ExistingResource) -> tuple[str, UUID]:
     return resource.name, resource.id
 
 
-def _keys(there: list[Present], known: Mapping[str, UUID]) -> dict[UUID, str]:
+def _keys(there: list[ExistingResource], known: Mapping[str, UUID]) -> dict[UUID, str]:
     """Return the keys of managed resources, and names of others; a repeated name gets a number."""
     found = {id_: key for key, id_ in known.items()}
     used = set(found.values())
@@ -66,7 +66,7 @@ def _keys(there: list[Present], known: Mapping[str, UUID]) -> dict[UUID, str]:
 
 
 def _item(
-    sort: Sort, resource: Present, key: str, called: Mapping[str, str], taken: set[str]
+    sort: Sort, resource: ExistingResource, key: str, called: Mapping[str, str], taken: set[str]
 ) -> dict[str, Any]:
     spared, shown = sort.spare(resource.body), sort.hidden(resource.body)
     open_ = _opened(f"{sort.noun} {key}", spared, shown, taken)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from collector.declarative.answers import Section
 from collector.declarative.service.kinds import SECTIONS
-from collector.declarative.service.shape import Present
+from collector.declarative.service.shape import ExistingResource
 from shared import ids
 
 KEPT = "$kept"
@@ -30,7 +30,7 @@ class DeclaredItem:
     key: str
     at: str
     body: dict[str, Any]
-    before: Present | None = None
+    before: ExistingResource | None = None
     tentative: str = ""
     faults: dict[str, str] = field(default_factory=dict)
 
@@ -101,14 +101,14 @@ def _is_key(key: Any) -> bool:
 
 
 def match(
-    declared: Sequence[DeclaredItem], managed: Mapping[str, UUID], there: Mapping[UUID, Present]
+    declared: Sequence[DeclaredItem], managed: Mapping[str, UUID], there: Mapping[UUID, ExistingResource]
 ) -> Iterator[DeclaredItem]:
     """Match each item by its key, else by name with resources created by hand; yield the latter.
 
     Several resources of one name are matched in the order of creation, if all of them are declared.
     """
     kept = {id_ for id_ in managed.values() if id_ in there}
-    by_name: dict[str, list[Present]] = {}
+    by_name: dict[str, list[ExistingResource]] = {}
     for resource in there.values():
         if resource.id not in kept:
             by_name.setdefault(resource.name, []).append(resource)
@@ -133,7 +133,7 @@ def match(
 
 
 def demand_own(
-    declared: Sequence[DeclaredItem], others: Mapping[str, str], there: Mapping[str, Present]
+    declared: Sequence[DeclaredItem], others: Mapping[str, str], there: Mapping[str, ExistingResource]
 ) -> None:
     """Add a fault for each key under which another set keeps a resource; *others*: the set of each."""
     for item in declared:
@@ -176,8 +176,8 @@ class Names:
 
     prefix: str
     declared: Mapping[str, DeclaredItem]
-    kept: Mapping[str, Present]
-    others: Mapping[str, Sequence[Present]]
+    kept: Mapping[str, ExistingResource]
+    others: Mapping[str, Sequence[ExistingResource]]
     leaving: frozenset[str] = frozenset()
 
     def find(self, text: str) -> ResolvedReference:

@@ -10,8 +10,8 @@ from collector.declarative.service.shape import (
     ApplyContext,
     Body,
     CreatedItem,
-    Present,
-    Reading,
+    ExistingResource,
+    ParsedItem,
     Sort,
     different,
     faults_of,
@@ -32,17 +32,17 @@ _READ_ONLY: Final = read_only(WindowAnswer, Fields)
 _SECOND = timedelta(seconds=1)
 
 
-async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[ExistingResource]:
     """Return all windows, past ones too: a file may still declare them."""
     rows = await table.newest(tx, context.team_id, None, context.now, windows.MOST, 0)
-    return [Present(row.id, row.name, partial(_whole, row)) for row in reversed(rows)]
+    return [ExistingResource(row.id, row.name, partial(_whole, row)) for row in reversed(rows)]
 
 
-async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: ExistingResource | None) -> ParsedItem:
     del context, before
     request = for_create(item)
     faults = faults_of(item, _READ_ONLY, request)
-    return Reading(None, faults) if faults or request.asked is None else Reading(_whole(request.asked))
+    return ParsedItem(None, faults) if faults or request.asked is None else ParsedItem(_whole(request.asked))
 
 
 async def create(context: ApplyContext, item: Body) -> CreatedItem:
@@ -50,7 +50,7 @@ async def create(context: ApplyContext, item: Body) -> CreatedItem:
     return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: ExistingResource, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     return (await windows.update(context.means.db, context.who, before.id, body, context.now)).warnings
 

@@ -10,8 +10,8 @@ from collector.declarative.service.shape import (
     ApplyContext,
     Body,
     CreatedItem,
-    Present,
-    Reading,
+    ExistingResource,
+    ParsedItem,
     Sort,
     another_type,
     different,
@@ -42,12 +42,16 @@ _MADE = ("pingKey",)
 _SETTLED = frozenset(map(camel, SETTLED))
 
 
-async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[ExistingResource]:
     """Return every monitor without its body: a batch must not pay for all of a team's configurations."""
-    return [Present(id_, name, not_loaded) for id_, name in await table.all_names(tx, context.team_id)]
+    return [
+        ExistingResource(id_, name, not_loaded) for id_, name in await table.all_names(tx, context.team_id)
+    ]
 
 
-async def load_bodies(context: ApplyContext, tx: Tx, wanted: Sequence[Present]) -> list[Present]:
+async def load_bodies(
+    context: ApplyContext, tx: Tx, wanted: Sequence[ExistingResource]
+) -> list[ExistingResource]:
     rows = {
         row.id: row for row in await table.some(tx, context.team_id, [resource.id for resource in wanted])
     }
@@ -57,7 +61,7 @@ async def load_bodies(context: ApplyContext, tx: Tx, wanted: Sequence[Present]) 
     return loaded
 
 
-async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: ExistingResource | None) -> ParsedItem:
     """Validate an item; locations and a token that it leaves out keep their values."""
     body = dict(item)
     if before and body.get("locations") is None and "locations" in before.body:
@@ -65,14 +69,14 @@ async def read(context: ApplyContext, item: Body, before: Present | None) -> Rea
     request = fields.for_create(body, context.means.min_interval, context.means.nodes)
     faults = {**another_type(before, request.type, "monitor"), **faults_of(item, _READ_ONLY, request)}
     if faults or request.settings is None or request.kind is None:
-        return Reading(None, faults)
+        return ParsedItem(None, faults)
     whole = _whole(request.type, request.settings, fields.stored(request.kind))
     config = whole["config"]
     if before and "authToken" in config and not _says(item, "authToken"):
         config["authToken"] = before.body["config"]["authToken"]
     if before and config.get("subType") != before.body["config"].get("subType"):
-        return Reading(None, {"subType": f"cannot be changed; it is {before.body['config']['subType']}"})
-    return Reading(whole, monitor=request)
+        return ParsedItem(None, {"subType": f"cannot be changed; it is {before.body['config']['subType']}"})
+    return ParsedItem(whole, monitor=request)
 
 
 async def create_all(context: ApplyContext, tx: Tx, requests: Requests) -> list[CreatedItem]:
@@ -81,18 +85,20 @@ async def create_all(context: ApplyContext, tx: Tx, requests: Requests) -> list[
     return [CreatedItem(each.monitor.id, each.warnings) for each in saved]
 
 
-async def update_all(context: ApplyContext, wanted: Sequence[tuple[Present, Body]]) -> dict[UUID, list[str]]:
+async def update_all(
+    context: ApplyContext, wanted: Sequence[tuple[ExistingResource, Body]]
+) -> dict[UUID, list[str]]:
     """Change monitors together, as far as possible; return the warnings about each that was changed."""
     bodies = {before.id: _difference(before, whole) for before, whole in wanted}
     return await updates.update_all(context.means, context.team_id, bodies, context.now)
 
 
-async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: ExistingResource, whole: Body) -> Sequence[str]:
     body = _difference(before, whole)
     return (await monitors.update(context.means, context.team_id, before.id, body, context.now)).warnings
 
 
-def _difference(before: Present, whole: Body) -> dict[str, Any]:
+def _difference(before: ExistingResource, whole: Body) -> dict[str, Any]:
     body = different(before.body, whole)
     if "config" in body:
         body["config"] = patch(before.body["config"], whole["config"])

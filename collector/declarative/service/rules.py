@@ -15,8 +15,8 @@ from collector.declarative.service.shape import (
     ApplyContext,
     Body,
     CreatedItem,
-    Present,
-    Reading,
+    ExistingResource,
+    ParsedItem,
     Sort,
     different,
     faults_of,
@@ -31,11 +31,11 @@ _READ_ONLY: Final = read_only(RuleAnswer, RuleSettings)
 _MERGED = ("conditions", "escalationPolicy")
 
 
-async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[ExistingResource]:
     """Return all rules. One whose monitors are all deleted is not sayable: in a file, none means all."""
     rows = await table.newest(tx, context.team_id, RuleFilter(), None, 0)
     return [
-        Present(
+        ExistingResource(
             row.id,
             row.name,
             partial(rules.settable, row),
@@ -45,11 +45,11 @@ async def present(context: ApplyContext, tx: Tx) -> list[Present]:
     ]
 
 
-async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: ExistingResource | None) -> ParsedItem:
     del context, before
     rule = for_create(item)
     faults = faults_of(item, _READ_ONLY, rule)
-    return Reading(None, faults) if faults or rule.rule is None else Reading(_whole(rule.rule))
+    return ParsedItem(None, faults) if faults or rule.rule is None else ParsedItem(_whole(rule.rule))
 
 
 async def create(context: ApplyContext, item: Body) -> CreatedItem:
@@ -57,7 +57,7 @@ async def create(context: ApplyContext, item: Body) -> CreatedItem:
     return CreatedItem(known.row.id, known.warnings)
 
 
-async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: ExistingResource, whole: Body) -> Sequence[str]:
     body = different(before.body, whole)
     for name in _MERGED:
         if name in body:

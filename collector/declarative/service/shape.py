@@ -14,7 +14,7 @@ from collector.platform.monitor import MonitorSettings
 from collector.platform.storage.db import Tx
 from collector.platform.validation.shapes import members, shape
 from collector.platform.validation.validation import to_json
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared.kinds.fields import camel
 
 Body: TypeAlias = Mapping[str, Any]
@@ -30,7 +30,7 @@ class ApplyContext:
 
     means: ServiceContext
     who: Actor
-    own: Own
+    own: ServiceNames
     now: datetime
     forgotten: list[int] = field(default_factory=list)
 
@@ -40,7 +40,7 @@ class ApplyContext:
 
 
 @dataclass(slots=True)
-class Present:
+class ExistingResource:
     """An existing resource; *parts*: the ids of its components, in order.
 
     *make_body* is called if its body is needed: most of a team's resources are not declared in a request. It
@@ -63,7 +63,7 @@ class Present:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedItem:
     """*whole*: the body with every default, None exactly when there are *faults*.
 
     *monitor*: the request of a monitor, if it is one.
@@ -102,14 +102,16 @@ class Sort:
     noun: str
     prefix: str
     refers: Mapping[tuple[str, ...], Section]
-    present: Callable[[ApplyContext, Tx], Awaitable[list[Present]]]
-    read: Callable[[ApplyContext, Body, Present | None], Awaitable[Reading]]
+    present: Callable[[ApplyContext, Tx], Awaitable[list[ExistingResource]]]
+    read: Callable[[ApplyContext, Body, ExistingResource | None], Awaitable[ParsedItem]]
     create: Callable[[ApplyContext, Body], Awaitable[CreatedItem]] | None
-    update: Callable[[ApplyContext, Present, Body], Awaitable[Sequence[str]]]
+    update: Callable[[ApplyContext, ExistingResource, Body], Awaitable[Sequence[str]]]
     delete: Callable[[ApplyContext, UUID], Awaitable[None]]
     hidden: Callable[[Body], dict[str, Any]]
     spare: Callable[[Body], dict[str, Any]]
-    load: Callable[[ApplyContext, Tx, Sequence[Present]], Awaitable[list[Present]]] | None = None
+    load: (
+        Callable[[ApplyContext, Tx, Sequence[ExistingResource]], Awaitable[list[ExistingResource]]] | None
+    ) = None
 
 
 def not_loaded() -> NoReturn:
@@ -131,7 +133,7 @@ def faults_of(item: Body, shown: frozenset[str], request: CheckedRequest) -> dic
     return {**not_declared(item, shown), **unknown, **request.faults}
 
 
-def another_type(before: Present | None, type_: Any, noun: str) -> dict[str, str]:
+def another_type(before: ExistingResource | None, type_: Any, noun: str) -> dict[str, str]:
     """Return a fault if the type differs from that of the key's existing resource."""
     if before is None or type_ == before.body["type"]:
         return {}

@@ -10,8 +10,8 @@ from collector.declarative.service.shape import (
     ApplyContext,
     Body,
     CreatedItem,
-    Present,
-    Reading,
+    ExistingResource,
+    ParsedItem,
     Sort,
     different,
     faults_of,
@@ -36,12 +36,12 @@ _NOT_OF_A_COMPONENT = frozenset({"id", "status", "statusMode", "statusMessage", 
 _OF_A_COMPONENT = ("name", "description", "group", "monitorId", "essential", "showUptime")
 
 
-async def present(context: ApplyContext, tx: Tx) -> list[Present]:
+async def present(context: ApplyContext, tx: Tx) -> list[ExistingResource]:
     rows = await table.newest(tx, context.team_id, None, 0)
     return [await _present(tx, row) for row in reversed(rows)]
 
 
-async def read(context: ApplyContext, item: Body, before: Present | None) -> Reading:
+async def read(context: ApplyContext, item: Body, before: ExistingResource | None) -> ParsedItem:
     """Validate an item; a slug that it leaves out keeps its value; components keep the order of the list."""
     found = validated(NewPage, item)
     faults = {
@@ -49,7 +49,7 @@ async def read(context: ApplyContext, item: Body, before: Present | None) -> Rea
         **faults_of(item, _READ_ONLY, found),
     }
     if faults or found.value is None:
-        return Reading(None, faults)
+        return ParsedItem(None, faults)
     page = found.value
     whole = {
         "name": page.name,
@@ -62,7 +62,7 @@ async def read(context: ApplyContext, item: Body, before: Present | None) -> Rea
     }
     if page.password and await _is_kept(context, page.password, before):
         whole["password"] = before and before.body["password"]
-    return Reading(whole)
+    return ParsedItem(whole)
 
 
 async def create(context: ApplyContext, item: Body) -> CreatedItem:
@@ -70,7 +70,7 @@ async def create(context: ApplyContext, item: Body) -> CreatedItem:
     return CreatedItem(known.page.id, known.warnings)
 
 
-async def update(context: ApplyContext, before: Present, whole: Body) -> Sequence[str]:
+async def update(context: ApplyContext, before: ExistingResource, whole: Body) -> Sequence[str]:
     """Update the page's own fields, then its components."""
     body = different(before.body, whole)
     wanted = body.pop("components", None)
@@ -102,7 +102,7 @@ def spared(whole: Body) -> dict[str, Any]:
     return page | ({"components": stood} if stood else {})
 
 
-async def _present(tx: Tx, row: StatusPage) -> Present:
+async def _present(tx: Tx, row: StatusPage) -> ExistingResource:
     stood = await parts.of_page(tx, row.team_id, row.id)
     body = {
         "name": row.name,
@@ -113,7 +113,7 @@ async def _present(tx: Tx, row: StatusPage) -> Present:
         "branding": {**to_json(Branding()), **row.branding},
         "components": [_component(components.settable(component)) for component in stood],
     }
-    return Present(row.id, row.name, lambda: body, [component.id for component in stood])
+    return ExistingResource(row.id, row.name, lambda: body, [component.id for component in stood])
 
 
 def _component(body: Body) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _called(body: Body) -> tuple[str, str]:
     return str(body.get("group") or ""), body["name"]
 
 
-async def _furnish(context: ApplyContext, before: Present, wanted: Sequence[Body]) -> None:
+async def _furnish(context: ApplyContext, before: ExistingResource, wanted: Sequence[Body]) -> None:
     """Make the page's components exactly these, in this order."""
     db, who, page, now = context.means.db, context.who, before.id, context.now
     there = dict(zip(before.parts, before.body["components"], strict=True))
@@ -177,7 +177,7 @@ def _name(body: Body) -> str:
     return str(body["name"])
 
 
-async def _is_kept(context: ApplyContext, password: str, before: Present | None) -> bool:
+async def _is_kept(context: ApplyContext, password: str, before: ExistingResource | None) -> bool:
     """Whether it is the page's password already; if not, hash it for the later write."""
     kept = before.body["password"] if before else None
     if kept and (password == kept or await password_hashes.matches(password, kept, context.team_id)):

@@ -41,7 +41,7 @@ _NOTES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class DemoOutage:
     """An outage of a monitor, or of one location if *place* is set; it lasts on if *ended_at* is None.
 
     *taken_after*: when somebody acknowledges, counted from the start; *note*: what they write.
@@ -82,11 +82,11 @@ _STANDING: Final[tuple[tuple[str, int, int | None], ...]] = (
 _DEGRADED: Final[tuple[tuple[str, int], ...]] = (("Edge gru ping", 37), ("Live prices syd", 12))
 
 
-def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> list[Trouble]:
+def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> list[DemoOutage]:
     """All outages, by their start; no two of one monitor touch."""
     by_name = {monitor.name: monitor for monitor in fleet}
     found = [
-        Trouble(
+        DemoOutage(
             by_name[name],
             now - timedelta(minutes=ago),
             None,
@@ -97,7 +97,7 @@ def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> 
         for name, ago, taken in _STANDING
     ]
     found += [
-        Trouble(
+        DemoOutage(
             by_name[name], now - timedelta(minutes=ago), None, error_of(by_name[name], random), "singapore"
         )
         for name, ago in _DEGRADED
@@ -107,7 +107,7 @@ def troubles(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> 
     return sorted(found, key=lambda trouble: trouble.started_at)
 
 
-def _outages(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> Iterator[Trouble]:
+def _outages(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> Iterator[DemoOutage]:
     """Outages that are over. A few monitors have most of them, as in life."""
     weak = random.sample(list(fleet), 24)
     wide = [one for one in fleet if len(one.locations) > 1]
@@ -123,7 +123,7 @@ def _outages(fleet: Sequence[PlannedMonitor], now: datetime, random: Random) -> 
         if any(start < until + _REST and end > since - _REST for since, until in before):
             continue
         before.append((start, end))
-        yield Trouble(
+        yield DemoOutage(
             monitor,
             start,
             end,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from collector.evaluation.core import flapping, quorum
-from collector.evaluation.core.holds import Allowed, MonitorContext, allowed, holding
+from collector.evaluation.core.holds import AllowedEffects, MonitorContext, allowed, holding
 from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import CheckStreak, StateChange
 from collector.events.core.timeline import TimelineType
@@ -236,7 +236,7 @@ def _calm(monitor: EvaluatedMonitor, votes: Sequence[Vote], now: datetime) -> bo
 
 
 def _action(
-    before: EvaluatedMonitor, after: EvaluatedMonitor, free: Allowed, *, down: bool
+    before: EvaluatedMonitor, after: EvaluatedMonitor, free: AllowedEffects, *, down: bool
 ) -> IncidentAction:
     turned = down != before.down
     if down:
@@ -246,7 +246,9 @@ def _action(
     return IncidentAction.RESOLVE if (turned or calmed) and free.resolves else IncidentAction.NONE
 
 
-def _unrecorded(monitor: EvaluatedMonitor, free: Allowed, *, down: bool, turned: bool) -> datetime | None:
+def _unrecorded(
+    monitor: EvaluatedMonitor, free: AllowedEffects, *, down: bool, turned: bool
+) -> datetime | None:
     """The present end of the maintenance window, while the monitor is down and no incident may open."""
     if not down or free.opens or not (turned or monitor.unrecorded_until):
         return None

@@ -47,7 +47,7 @@ class ParentState:
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class DownChild:
     """A monitor that is down *since* its first failed check; it was found down at *turned_at*.
 
     *measured_at*: the start of its newest failed check.
@@ -58,7 +58,7 @@ class Child:
     measured_at: datetime | None
 
 
-def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Parents:
+def verdict(child: DownChild, parents: Sequence[ParentState], now: datetime) -> Parents:
     """Down when any parent is; awaited while one may be down, or came up after the child's last check.
 
     A parent that is paused, or has no voters, is never awaited.
@@ -71,7 +71,7 @@ def verdict(child: Child, parents: Sequence[ParentState], now: datetime) -> Pare
     return Parents.WELL
 
 
-def _doubtful(child: Child, parent: ParentState, now: datetime) -> bool:
+def _doubtful(child: DownChild, parent: ParentState, now: datetime) -> bool:
     """Whether the parent may still be found down, by checks that began after the child's trouble."""
     voters = [at for at in parent.places if at.vote.counts(now)]
     if not voters or abs(now - child.turned_at) >= PATIENCE:
@@ -83,7 +83,7 @@ def _doubtful(child: Child, parent: ParentState, now: datetime) -> bool:
     return len(voters) - well >= quorum.needed(parent.quorum, len(voters))
 
 
-def _just_up(child: Child, parent: ParentState, now: datetime) -> bool:
+def _just_up(child: DownChild, parent: ParentState, now: datetime) -> bool:
     rose_at = parent.turned_at
     if rose_at is None or rose_at <= child.since or abs(now - rose_at) >= MEASURED_WITHIN:
         return False

@@ -36,7 +36,7 @@ class Reminders(Enum):
     STOP = 3
 
 
-class After(StrEnum):
+class AfterHold(StrEnum):
     """What happens to an outage that outlasts the hold."""
 
     NOTHING = "nothing"
@@ -60,7 +60,7 @@ class HoldEffects:
     openings: bool
     reminders: Reminders
     recovery: bool = True
-    after: After
+    after: AfterHold
 
 
 _PAUSED = HoldEffects(
@@ -70,23 +70,25 @@ _PAUSED = HoldEffects(
     openings=False,
     reminders=Reminders.HELD,
     recovery=False,
-    after=After.DECIDED,
+    after=AfterHold.DECIDED,
 )
-_SILENCED = HoldEffects(openings=False, reminders=Reminders.HELD, after=After.ANNOUNCED)
+_SILENCED = HoldEffects(openings=False, reminders=Reminders.HELD, after=AfterHold.ANNOUNCED)
 
 TABLE: dict[Hold, HoldEffects] = {
     Hold.PAUSED: _PAUSED,
     Hold.UNMEASURED: _PAUSED,
     Hold.SILENCED: _SILENCED,
-    Hold.MAINTENANCE: HoldEffects(opens=False, openings=False, reminders=Reminders.HELD, after=After.OPENED),
+    Hold.MAINTENANCE: HoldEffects(
+        opens=False, openings=False, reminders=Reminders.HELD, after=AfterHold.OPENED
+    ),
     Hold.PARENT_DOWN: _SILENCED,
     Hold.PARENT_AWAITED: _SILENCED,
     Hold.FLAPPING: HoldEffects(
-        resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=After.ANNOUNCED
+        resolves=False, openings=False, reminders=Reminders.HELD, recovery=False, after=AfterHold.ANNOUNCED
     ),
-    Hold.ACKNOWLEDGED: HoldEffects(openings=True, reminders=Reminders.STOP, after=After.NOTHING),
+    Hold.ACKNOWLEDGED: HoldEffects(openings=True, reminders=Reminders.STOP, after=AfterHold.NOTHING),
     Hold.RESOLVED_BY_HAND: HoldEffects(
-        opens=False, openings=False, reminders=Reminders.AFRESH, after=After.REOPENED
+        opens=False, openings=False, reminders=Reminders.AFRESH, after=AfterHold.REOPENED
     ),
     Hold.NO_VOTERS: HoldEffects(
         moves=False,
@@ -95,7 +97,7 @@ TABLE: dict[Hold, HoldEffects] = {
         openings=False,
         reminders=Reminders.GO_ON,
         recovery=False,
-        after=After.DECIDED,
+        after=AfterHold.DECIDED,
     ),
 }
 
@@ -124,7 +126,7 @@ _NOTHING = MonitorContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class AllowedEffects:
     """What all holds together allow; see `HoldEffects`."""
 
     moves: bool
@@ -154,14 +156,14 @@ def holding(standing: MonitorContext, now: datetime) -> tuple[Hold, ...]:
     return tuple(hold for hold, does in applies.items() if does)
 
 
-def allowed(holds: Iterable[Hold]) -> Allowed:
+def allowed(holds: Iterable[Hold]) -> AllowedEffects:
     """Return what all holds together allow; everything if there is none."""
     rows = [TABLE[hold] for hold in holds]
     return _together(rows) if rows else _ALL
 
 
-def _together(rows: Sequence[HoldEffects]) -> Allowed:
-    return Allowed(
+def _together(rows: Sequence[HoldEffects]) -> AllowedEffects:
+    return AllowedEffects(
         moves=all(row.moves for row in rows),
         opens=all(row.opens for row in rows),
         resolves=all(row.resolves for row in rows),

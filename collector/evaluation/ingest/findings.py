@@ -15,7 +15,7 @@ from collector.platform.storage.db import Tx
 from collector.web3.core.findings import (
     ChainReading,
     FoundLog,
-    Gone,
+    RevertedBlocks,
     ThresholdCrossing,
     Unreadable,
     is_covered,
@@ -167,7 +167,7 @@ def _add(
     news: _FindingChanges,
     owner: Owner,
     result: _Result,
-    found: ThresholdCrossing | FoundLog | Gone,
+    found: ThresholdCrossing | FoundLog | RevertedBlocks,
     lines: tuple[ChainReading | None, ChainReading | None],
 ) -> None:
     """*lines*: the late result's own reading, and the current one."""

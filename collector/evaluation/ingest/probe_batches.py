@@ -14,7 +14,7 @@ from collector.evaluation.ingest.columns import Columns, Part, flatten, key_of, 
 from collector.evaluation.storage import cursors, refused, states
 from collector.evaluation.storage.cursors import Advance
 from collector.evaluation.storage.refused import LostBatches, RefusedResult
-from collector.evaluation.transaction import Moved, NewResults, store
+from collector.evaluation.transaction import NewResults, UpdatedStates, store
 from collector.evaluation.watched_results import WatchedMonitor
 from collector.platform.storage.db import Db, Tx
 from shared.clock import EPOCH
@@ -51,7 +51,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedBatches:
     """The outcome of one transaction: submissions taken, counts of results, decisions.
 
     *found*: Web3 checks brought findings to announce.
@@ -71,7 +71,7 @@ async def commit(
     since: datetime | None,
     now: datetime,
     watched: Mapping[int, WatchedMonitor],
-) -> Committed:
+) -> CommittedBatches:
     """Store what is new in *group*, and evaluate it; *since*, *watched*: see `store`."""
     errors = await interner.numbers({text for submission in group for text in submission.batch.errors})
     source = _ProbeBatches(group, errors, now)
@@ -79,7 +79,7 @@ async def commit(
         stored = await store(tx, source, watched, since)
         await _keep_losses(tx, source.taken, now)
     dropped = source.count - stored.results
-    return Committed(source.taken, stored.results, dropped, stored.evaluation, stored.found)
+    return CommittedBatches(source.taken, stored.results, dropped, stored.evaluation, stored.found)
 
 
 class _ProbeBatches:
@@ -114,16 +114,16 @@ class _ProbeBatches:
         self.count = len(columns.key)
         return NewResults(columns, advanced.rolled_until)
 
-    async def move(self, tx: Tx, columns: Columns) -> Moved:
+    async def move(self, tx: Tx, columns: Columns) -> UpdatedStates:
         counting = await _counting(tx, self._ranked, columns)
         last = latest(columns, counting)
         moved = await states.move(tx, last)
         stored = None
         if counting is not None or moved.count != len(last.monitor):
             stored = await _permitted(tx, columns, last)
-        return Moved(moved.wanting, counting, stored)
+        return UpdatedStates(moved.wanting, counting, stored)
 
-    def pending(self, columns: Columns, moved: Moved) -> Pending:
+    def pending(self, columns: Columns, moved: UpdatedStates) -> Pending:
         return _pending(columns, moved.counting, {key_of(*key) for key in moved.wanting})
 
 

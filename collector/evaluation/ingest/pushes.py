@@ -14,8 +14,8 @@ from collector.evaluation.evaluate import NO_REQUESTS, CheckRequests, Evaluation
 from collector.evaluation.ingest.columns import Columns, Part, flatten
 from collector.evaluation.storage import pushes
 from collector.evaluation.storage import rule_triggers as alert_marks
-from collector.evaluation.storage.pushes import Newest, PushTarget
-from collector.evaluation.transaction import Moved, NewResults, store
+from collector.evaluation.storage.pushes import NewestResult, PushTarget
+from collector.evaluation.transaction import NewResults, UpdatedStates, store
 from collector.evaluation.watched_results import NOTHING_WATCHED, WatchedResults
 from collector.history.core import receptions
 from collector.platform import metrics
@@ -32,7 +32,7 @@ _US: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class PushedResult:
     """One result of a push monitor; *ms* is its run time, *error* empty when it is up.
 
     *samples*: how many came since the result before, if it is about metrics.
@@ -78,16 +78,16 @@ class Pushes:
         self._opinions = opinions
         self._watch = watch
         self._interner = Interner(db)
-        self._waiting: GroupCommit[Sequence[Pushed], None] = GroupCommit(self._commit, FirstCome(_MOST))
+        self._waiting: GroupCommit[Sequence[PushedResult], None] = GroupCommit(self._commit, FirstCome(_MOST))
 
-    async def push(self, brought: Sequence[Pushed]) -> None:
+    async def push(self, brought: Sequence[PushedResult]) -> None:
         """Return once they are committed and evaluated. After an exception the commit is uncertain."""
         await self._waiting.add(brought)
 
     async def turn(self) -> bool:
         return await self._waiting.turn()
 
-    async def write(self, tx: Tx, brought: Sequence[Pushed]) -> PushCommit:
+    async def write(self, tx: Tx, brought: Sequence[PushedResult]) -> PushCommit:
         """Store and evaluate in the caller's transaction; after its commit the caller calls `settle`.
 
         Results of one monitor come in order of time. Those of deleted monitors are dropped; those of
@@ -126,7 +126,7 @@ class Pushes:
         """Forget the numbers of texts after a failed transaction: its rows may not exist."""
         self._interner.forget()
 
-    async def _commit(self, groups: Sequence[Sequence[Pushed]]) -> Sequence[None]:
+    async def _commit(self, groups: Sequence[Sequence[PushedResult]]) -> Sequence[None]:
         try:
             async with self._db.transaction() as tx:
                 written = await self.write(tx, [pushed for group in groups for pushed in group])
@@ -140,12 +140,12 @@ class Pushes:
 class _PushedResults:
     """The pushed results of one transaction; *errors*: the numbers of their texts, once taken."""
 
-    def __init__(self, brought: Sequence[Pushed], interner: Interner, now: datetime) -> None:
+    def __init__(self, brought: Sequence[PushedResult], interner: Interner, now: datetime) -> None:
         self.now = now
         self._brought = brought
         self._interner = interner
         self._targets: dict[int, PushTarget] = {}
-        self._kept: list[Pushed] = []
+        self._kept: list[PushedResult] = []
         # Random, so that results of two collectors in the same instant differ.
         self._salt = secrets.randbits(15)
         self.errors: Mapping[str, int] = {}
@@ -163,14 +163,14 @@ class _PushedResults:
         columns = flatten([_part(kept, targets, self._salt)], self.errors, self.now)
         return NewResults(columns, targets[kept[0].monitor].rolled_until)
 
-    async def move(self, tx: Tx, columns: Columns) -> Moved:
+    async def move(self, tx: Tx, columns: Columns) -> UpdatedStates:
         counting = [
             i for i, result in enumerate(self._kept) if _counts(result, self._targets[result.monitor])
         ]
         wanting = await pushes.move(tx, _newest(self._kept, columns, counting))
-        return Moved(frozenset(wanting), counting)
+        return UpdatedStates(frozenset(wanting), counting)
 
-    def pending(self, columns: Columns, moved: Moved) -> Pending:
+    def pending(self, columns: Columns, moved: UpdatedStates) -> Pending:
         """None is late: a late push is itself the finding."""
         pending: defaultdict[tuple[int, int], deque[ResultToEvaluate]] = defaultdict(deque)
         for i in range(len(columns.key)) if moved.counting is None else moved.counting:
@@ -189,11 +189,11 @@ class _PushedResults:
         ]
 
 
-def _counts(result: Pushed, target: PushTarget) -> bool:
+def _counts(result: PushedResult, target: PushTarget) -> bool:
     return not target.paused and result.revision in (None, target.revision)
 
 
-def _part(kept: Sequence[Pushed], targets: Mapping[int, PushTarget], salt: int) -> Part:
+def _part(kept: Sequence[PushedResult], targets: Mapping[int, PushTarget], salt: int) -> Part:
     """The results as a batch without a probe."""
     texts = list(dict.fromkeys(clean(result.error) for result in kept if result.error))
     place = {text: 1 + i for i, text in enumerate(texts)}
@@ -221,12 +221,12 @@ def _part(kept: Sequence[Pushed], targets: Mapping[int, PushTarget], salt: int) 
     return Part(_NOBODY, 0, 0, batch)
 
 
-def _newest(kept: Sequence[Pushed], columns: Columns, counting: Sequence[int]) -> list[Newest]:
+def _newest(kept: Sequence[PushedResult], columns: Columns, counting: Sequence[int]) -> list[NewestResult]:
     """The last result of each monitor that counts, in the order of their keys."""
     last = {kept[i].monitor: i for i in counting}
     bad = {kept[i].monitor for i in counting if kept[i].status is Status.DOWN}
     return [
-        Newest(
+        NewestResult(
             monitor,
             columns.key[i] & 0xFFFF,
             EPOCH + timedelta(milliseconds=columns.at_ms[i]),

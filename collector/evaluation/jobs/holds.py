@@ -6,11 +6,11 @@ from datetime import datetime
 
 from collector.evaluation import event_writer
 from collector.evaluation.core.decision import DEGRADED_AFTER, Announcement, announcement, standing
-from collector.evaluation.core.holds import Allowed, Hold, allowed, holding
+from collector.evaluation.core.holds import AllowedEffects, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, states
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.storage.states import Located
-from collector.evaluation.suppression import Surroundings, as_decided, surroundings
+from collector.evaluation.storage.states import StateAtLocation
+from collector.evaluation.suppression import SuppressionContext, as_decided, surroundings
 from collector.events.storage import events, timeline
 from collector.events.storage.events import Event
 from collector.incidents.storage import incidents
@@ -26,7 +26,7 @@ class HoldChanges:
 
     monitors: list[LockedMonitor] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    linked: list[tuple[LockedMonitor, Surroundings]] = field(default_factory=list)
+    linked: list[tuple[LockedMonitor, SuppressionContext]] = field(default_factory=list)
 
     @property
     def concerned(self) -> list[int]:
@@ -83,7 +83,7 @@ async def _news(tx: Tx, monitors: Sequence[LockedMonitor], now: datetime) -> Hol
 
 
 def _state_news(
-    locked: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+    locked: LockedMonitor, about: SuppressionContext, places: Sequence[StateAtLocation], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
     """Return monitor.down or monitor.up, if due; for an incident that a user resolved neither is."""
     due = announcement(as_decided(locked, about), down=locked.down, now=now)
@@ -101,7 +101,7 @@ def _state_news(
 
 
 def _notices(
-    locked: LockedMonitor, about: Surroundings, places: Sequence[Located], now: datetime
+    locked: LockedMonitor, about: SuppressionContext, places: Sequence[StateAtLocation], now: datetime
 ) -> tuple[list[Event], LockedMonitor]:
     """Return monitor.degraded and monitor.flapping, at their beginning and end, if due."""
     held = holding(standing(as_decided(locked, about)), now)
@@ -118,11 +118,11 @@ def _notices(
     return noticed, locked
 
 
-def _due(is_so: bool, announced: bool, free: Allowed) -> bool:
+def _due(is_so: bool, announced: bool, free: AllowedEffects) -> bool:
     return is_so != announced and (free.openings if is_so else free.recovery)
 
 
-def _unlinked(locked: LockedMonitor, about: Surroundings) -> bool:
+def _unlinked(locked: LockedMonitor, about: SuppressionContext) -> bool:
     """Whether its parent was found down only after its own incident had opened."""
     incident, parent = locked.open_incident, about.parent
     if incident is None or parent is None or parent.incident_id is None or locked.announced:
@@ -130,7 +130,7 @@ def _unlinked(locked: LockedMonitor, about: Surroundings) -> bool:
     return incident.parent_incident_id is None
 
 
-async def _link(tx: Tx, linked: Sequence[tuple[LockedMonitor, Surroundings]], now: datetime) -> None:
+async def _link(tx: Tx, linked: Sequence[tuple[LockedMonitor, SuppressionContext]], now: datetime) -> None:
     pairs = [
         (monitor.team_id, monitor.open_incident.id, about.parent)
         for monitor, about in linked

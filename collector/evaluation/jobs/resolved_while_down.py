@@ -8,7 +8,7 @@ from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import REOPENED_AFTER, Hold, allowed, holding
 from collector.evaluation.storage import locked_monitors, resolved_while_down
 from collector.evaluation.storage.locked_monitors import LatestIncident, LockedMonitor
-from collector.evaluation.suppression import Surroundings, as_decided, surroundings
+from collector.evaluation.suppression import SuppressionContext, as_decided, surroundings
 from collector.events.core.kinds import EventKind
 from collector.events.core.timeline import TimelineType
 from collector.events.storage import events, timeline
@@ -76,7 +76,7 @@ def _ended_by_hand(monitor: LockedMonitor, now: datetime) -> LatestIncident | No
     return incident if incident.resolved_at <= now - REOPENED_AFTER else None
 
 
-def _may_open(monitor: LockedMonitor, about: Surroundings, now: datetime) -> bool:
+def _may_open(monitor: LockedMonitor, about: SuppressionContext, now: datetime) -> bool:
     """Whether an incident may open but for the user's resolve."""
     rest = replace(standing(as_decided(monitor, about)), by_hand=False, votes=True, measured=True)
     return allowed(hold for hold in holding(rest, now) if hold is not Hold.RESOLVED_BY_HAND).opens

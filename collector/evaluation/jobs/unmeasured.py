@@ -11,7 +11,7 @@ from collector.evaluation.core.decision import standing
 from collector.evaluation.core.holds import allowed, holding
 from collector.evaluation.storage import locked_monitors, states, unmeasured
 from collector.evaluation.storage.locked_monitors import LockedMonitor
-from collector.evaluation.storage.unmeasured import Turn
+from collector.evaluation.storage.unmeasured import MeasurementChange
 from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core import events as payloads
 from collector.events.storage import events
@@ -69,7 +69,7 @@ async def _notifiable(tx: Tx, locked: Sequence[LockedMonitor], now: datetime) ->
     }
 
 
-def _event(turned: Turn, of: LockedMonitor, now: datetime) -> Event:
+def _event(turned: MeasurementChange, of: LockedMonitor, now: datetime) -> Event:
     about = event_writer.about(of, down=of.down)
     payload = payloads.measurement(
         about, measured=turned.measured, since=turned.since, error=turned.error, now=now
@@ -77,7 +77,7 @@ def _event(turned: Turn, of: LockedMonitor, now: datetime) -> Event:
     return Event(of.team_id, of.id, payload.event, payload)
 
 
-def _say(turned: Turn, of: LockedMonitor) -> None:
+def _say(turned: MeasurementChange, of: LockedMonitor) -> None:
     named = {"monitor": ids.show("mon", of.id), "name": of.name, "since": turned.since.isoformat()}
     if turned.measured:
         log.info("monitor is measured again", **named)

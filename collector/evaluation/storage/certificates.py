@@ -36,7 +36,7 @@ class UnannouncedExpiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Graver:
+class SeverityIncrease:
     """An incident to raise to its monitor's severity, if something else is wrong by now."""
 
     team_id: int
@@ -130,7 +130,7 @@ async def forget(tx: Tx, before: datetime) -> None:
     await tx.execute("DELETE FROM certificate_warnings WHERE ends_at < $1", before)
 
 
-async def raise_severity(tx: Tx, graver: Sequence[Graver]) -> list[Graver]:
+async def raise_severity(tx: Tx, graver: Sequence[SeverityIncrease]) -> list[SeverityIncrease]:
     """Raise incidents that were opened for an expiring certificate and now fail otherwise at some location.
 
     As many checks there as confirm a failure must agree, and no user may have set the severity.
@@ -169,4 +169,4 @@ async def raise_severity(tx: Tx, graver: Sequence[Graver]) -> list[Graver]:
         NEARS,
         Status.DOWN,
     )
-    return [Graver(**row) for row in rows]
+    return [SeverityIncrease(**row) for row in rows]

@@ -18,7 +18,7 @@ class PushTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
+class NewestResult:
     """The newest result of a monitor; *error* is interned, *troubled*: some result was not good."""
 
     monitor: int
@@ -49,7 +49,7 @@ async def lock(tx: Tx, monitors: Sequence[int]) -> dict[int, PushTarget]:
     }
 
 
-async def move(tx: Tx, newest: Sequence[Newest]) -> set[tuple[int, int]]:
+async def move(tx: Tx, newest: Sequence[NewestResult]) -> set[tuple[int, int]]:
     """Give each state its newest result; return the (monitor, location)s that need a decision."""
     rows = await tx.fetch(
         """

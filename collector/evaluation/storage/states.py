@@ -157,7 +157,7 @@ async def may_write(tx: Tx, probe_id: UUID, places: Collection[tuple[int, int]])
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class StateAtLocation:
     """A state row with what a decision needs of its location.
 
     *seen_at*: when its probe last reached the Internet; *last_at*: the start of its newest check, None if
@@ -188,15 +188,15 @@ class Located:
         return Vote(self.name, self.state.failing, self.seen_at, known, self.receives, stale)
 
 
-def by_monitor(located: Iterable[Located]) -> defaultdict[int, list[Located]]:
+def by_monitor(located: Iterable[StateAtLocation]) -> defaultdict[int, list[StateAtLocation]]:
     """Group by monitor, in the given order; a monitor without locations yields an empty list."""
-    places: defaultdict[int, list[Located]] = defaultdict(list)
+    places: defaultdict[int, list[StateAtLocation]] = defaultdict(list)
     for place in located:
         places[place.monitor].append(place)
     return places
 
 
-async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
+async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[StateAtLocation]:
     """All locations of these monitors, by turn.
 
     Results are searched only where a connected probe's newest check was inconclusive.
@@ -221,7 +221,7 @@ async def of_monitors(tx: Tx, monitors: Sequence[int]) -> list[Located]:
     silent = [row for row in rows if row["silent"]]
     spoke = await _spoke(tx, silent) if silent else {}
     return [
-        Located(
+        StateAtLocation(
             row["monitor"],
             row["location"],
             row["name"],

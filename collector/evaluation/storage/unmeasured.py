@@ -15,7 +15,7 @@ _SEARCHED: Final = "1 day"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MeasurementChange:
     """A monitor that is no longer measured, or is again. *since*: when it was measured last, or was made.
 
     *error*: of its newest unknown check.
@@ -75,14 +75,14 @@ _TURNS: Final = f"""
 """
 
 
-async def turns(tx: Tx, now: datetime, monitors: Sequence[int] | None = None) -> list[Turn]:
+async def turns(tx: Tx, now: datetime, monitors: Sequence[int] | None = None) -> list[MeasurementChange]:
     """Return unrecorded changes of all or of these monitors, in key order, not locked."""
     named = None if monitors is None else list(monitors)
     rows = await tx.fetch(_TURNS, now, named, Status.UNKNOWN, list(RECEIVING), SILENCE)
-    return [Turn(**row) for row in rows]
+    return [MeasurementChange(**row) for row in rows]
 
 
-async def save(tx: Tx, turned: Sequence[Turn]) -> None:
+async def save(tx: Tx, turned: Sequence[MeasurementChange]) -> None:
     """Record them; the rows of their monitors are locked."""
     await tx.execute(
         """

@@ -60,7 +60,7 @@ class SetSchedule:
 
 
 @dataclass(frozen=True, slots=True)
-class Good:
+class GoodPing:
     """A good ping; *ms*: the run time that it reports, or 0."""
 
     key_hash: bytes
@@ -180,7 +180,7 @@ async def due(tx: Tx, now: datetime, limit: int) -> list[HeartbeatRow]:
 
 
 async def take_good(
-    tx: Tx, pings: Sequence[Good], rate: PaceLimit, salt: int, now: datetime
+    tx: Tx, pings: Sequence[GoodPing], rate: PaceLimit, salt: int, now: datetime
 ) -> list[TakenPing]:
     """Take good pings, at most one per key, in the order of their keys; return those taken.
 

@@ -29,7 +29,7 @@ class Rollup(NamedTuple):
     down_ms: int
 
 
-class Numbers(NamedTuple):
+class UptimeStatistics(NamedTuple):
     """Percentages, and milliseconds; None if nothing was measured. Percentiles: 50th, 95th, 99th."""
 
     checks: int
@@ -41,16 +41,16 @@ class Numbers(NamedTuple):
     percentiles_ms: Sequence[float] | None
 
 
-NOTHING = Numbers(0, 0, 0, None, None, None, None)
+NOTHING = UptimeStatistics(0, 0, 0, None, None, None, None)
 
 
-def numbers(rows: Sequence[Rollup]) -> Numbers:
+def numbers(rows: Sequence[Rollup]) -> UptimeStatistics:
     """Combine the numbers of all rows."""
     if not rows:
         return NOTHING
     row = rows[0] if len(rows) == 1 else together(rows)
     judged = row.good + row.failed
-    return Numbers(
+    return UptimeStatistics(
         checks=row.checks,
         known_ms=row.known_ms,
         down_ms=row.down_ms,

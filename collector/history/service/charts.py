@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collector.history.core import window
-from collector.history.core.rollup import Numbers, Rollup, numbers
+from collector.history.core.rollup import Rollup, UptimeStatistics, numbers
 from collector.history.core.window import HOUR, Between
 from collector.history.storage import live_rollups, partitions, result_reads, rollup_reads
 from collector.platform.storage.db import Db, Tx
@@ -30,7 +30,7 @@ class ChartPoint:
 
     since: datetime
     until: datetime
-    numbers: Numbers
+    numbers: UptimeStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class ChartData:
     step: timedelta
     points: list[ChartPoint]
     places: dict[str, list[ChartPoint]]
-    total: Numbers
+    total: UptimeStatistics
 
 
 async def chart(db: Db, monitor: int, wanted: ChartRequest, now: datetime) -> ChartData:

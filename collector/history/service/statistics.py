@@ -49,7 +49,7 @@ class DayOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Daily:
+class DailyUptime:
     """A monitor's days, oldest first and without gaps, and their total."""
 
     uptime: float | None
@@ -82,7 +82,7 @@ async def summary(tx: Tx, monitor: int, now: datetime) -> Summary:
     )
 
 
-async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> dict[int, Daily]:
+async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> dict[int, DailyUptime]:
     """Return the last *days* UTC days of each monitor, with today. One more query for those in an outage.
 
     Hours of the others that are not rolled up yet are left out: they have no outage.
@@ -95,7 +95,9 @@ async def daily(tx: Tx, monitors: Sequence[int], days: int, now: datetime) -> di
     return {each.monitor: _daily(each, live.get(each.monitor, []), starts) for each in rolled}
 
 
-async def daily_of(db: Db, team_id: int, ids: Sequence[UUID], days: int, now: datetime) -> dict[UUID, Daily]:
+async def daily_of(
+    db: Db, team_id: int, ids: Sequence[UUID], days: int, now: datetime
+) -> dict[UUID, DailyUptime]:
     """Return `daily` by id; ids that are no monitor of this team are left out."""
     async with db.connection() as tx:
         numbers_of = await monitor_stats.numbers(tx, team_id, ids)
@@ -142,7 +144,7 @@ def _uptimes(rolled: Recent, last_day: Iterable[Rollup], live: Iterable[Rollup])
     ]
 
 
-def _daily(monitor_days: MonitorDays, live: Iterable[Rollup], starts: Sequence[datetime]) -> Daily:
+def _daily(monitor_days: MonitorDays, live: Iterable[Rollup], starts: Sequence[datetime]) -> DailyUptime:
     known, down = dict.fromkeys(starts, 0), dict.fromkeys(starts, 0)
     rolled = zip(monitor_days.starts, monitor_days.known_ms, monitor_days.down_ms, strict=True)
     for at, known_ms, down_ms in (*rolled, *((row.at, row.known_ms, row.down_ms) for row in live)):
@@ -150,7 +152,7 @@ def _daily(monitor_days: MonitorDays, live: Iterable[Rollup], starts: Sequence[d
             known[at] += known_ms
             down[at] += down_ms
     days = [DayOf(at, _share(known[at], down[at]), down[at]) for at in starts]
-    return Daily(_share(sum(known.values()), sum(down.values())), days)
+    return DailyUptime(_share(sum(known.values()), sum(down.values())), days)
 
 
 def _share(known_ms: int, down_ms: int) -> float | None:

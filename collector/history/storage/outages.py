@@ -7,10 +7,10 @@ from uuid import UUID
 from collector.platform.storage.db import Tx
 
 # A monitor, a location, and when it changed.
-Turn = tuple[int, int, datetime]
+MeasurementChange = tuple[int, int, datetime]
 
 
-async def open_(tx: Tx, turns: Sequence[Turn]) -> None:
+async def open_(tx: Tx, turns: Sequence[MeasurementChange]) -> None:
     """Begin outages, each no earlier than the end of the last one; an open one continues."""
     await tx.execute(
         """
@@ -29,7 +29,7 @@ async def open_(tx: Tx, turns: Sequence[Turn]) -> None:
     )
 
 
-async def close(tx: Tx, turns: Sequence[Turn]) -> None:
+async def close(tx: Tx, turns: Sequence[MeasurementChange]) -> None:
     """End the open outage of each."""
     await tx.execute(
         """
@@ -76,5 +76,5 @@ async def between(
     return [(row["started_at"], row["ended_at"]) for row in rows]
 
 
-def _columns(turns: Sequence[Turn]) -> tuple[list[int], list[int], list[datetime]]:
+def _columns(turns: Sequence[MeasurementChange]) -> tuple[list[int], list[int], list[datetime]]:
     return [turn[0] for turn in turns], [turn[1] for turn in turns], [turn[2] for turn in turns]

@@ -11,14 +11,14 @@ Between = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class RollupExtent:
     """*until*: hours before it are rolled up; None if none are. *dirty*: hours with an outdated rollup."""
 
     until: datetime | None
     dirty: list[datetime]
 
 
-async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Extent:
+async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> RollupExtent:
     """Return which rollups of the hours from *since* to *until* are valid.
 
     A result counts as long as its monitor's cadence says: a late one also affects later hours.
@@ -39,7 +39,7 @@ async def extent(tx: Tx, monitor: int, since: datetime, until: datetime) -> Exte
         since,
         until,
     )
-    return Extent(**row)
+    return RollupExtent(**row)
 
 
 # The key is (monitor, location, at): each location's rollups are one range of the index. The OFFSET makes

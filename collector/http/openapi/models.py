@@ -31,7 +31,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _SchemaStyle:
     """How a dataclass becomes a schema.
 
     *answer*: all fields are required but the omitted ones. *partial*: none is required. *merge*: it is part
@@ -55,27 +55,27 @@ def request(
     deep: bool = False,
     names: tuple[tuple[type, str], ...] = (),
 ) -> Named:
-    """Return the schema of requests with *cls*, with the options of `_Way`."""
-    way = _Way(partial=partial or merge or deep, merge=merge, deep=merge or deep, names=names)
+    """Return the schema of requests with *cls*, with the options of `_SchemaStyle`."""
+    way = _SchemaStyle(partial=partial or merge or deep, merge=merge, deep=merge or deep, names=names)
     return _named(cls, name, way)
 
 
 def answer(cls: Any, name: str, names: tuple[tuple[type, str], ...] = ()) -> Named:
     """Return the schema of responses with *cls*."""
-    return _named(cls, name, _Way(answer=True, names=names))
+    return _named(cls, name, _SchemaStyle(answer=True, names=names))
 
 
 @cache
-def _named(cls: Any, name: str, way: _Way) -> Named:
+def _named(cls: Any, name: str, way: _SchemaStyle) -> Named:
     return Named(name, lambda: _schema(cls, way))
 
 
 def properties(cls: Any, *, partial: bool = False) -> Schema:
     """Return the schema of *cls* as in a request, for use within another."""
-    return _schema(cls, _Way(partial=partial))
+    return _schema(cls, _SchemaStyle(partial=partial))
 
 
-def _schema(cls: Any, way: _Way) -> Schema:
+def _schema(cls: Any, way: _SchemaStyle) -> Schema:
     made = TypeAdapter(cls).json_schema()
     hints = get_type_hints(cls, include_extras=True)
     below = {each.__name__: each for each in _classes(hints.values())}
@@ -98,7 +98,7 @@ def _schema(cls: Any, way: _Way) -> Schema:
     }
 
 
-def _required(name: str, hint: Any, made: Schema, way: _Way) -> bool:
+def _required(name: str, hint: Any, made: Schema, way: _SchemaStyle) -> bool:
     if way.answer:
         return omitted(hint) is None
     return not way.partial and name in made.get("required", ())
@@ -113,7 +113,7 @@ def _shown(schema: Schema, mark: Omitted | None) -> Schema:
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **bare}
 
 
-def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], way: _Way) -> Any:
+def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], way: _SchemaStyle) -> Any:
     """Return pydantic's *schema* with components where it refers to a dataclass."""
     if isinstance(schema, list):
         return [_property(each, defs, below, way) for each in schema]
@@ -126,7 +126,7 @@ def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], w
             return {**rest, **_reference(below[name], way)}
         return {**rest, **_property(defs[name], defs, below, way)}
     # A merge patch replaces whole lists.
-    inner = _Way(answer=way.answer, names=way.names)
+    inner = _SchemaStyle(answer=way.answer, names=way.names)
     return {
         key: value
         if key in {"default", "const", "enum", "examples", "required"}
@@ -136,16 +136,16 @@ def _property(schema: Any, defs: Mapping[str, Any], below: Mapping[str, type], w
     }
 
 
-def _reference(cls: type, way: _Way) -> Schema:
+def _reference(cls: type, way: _SchemaStyle) -> Schema:
     name = dict(way.names).get(cls, cls.__name__)
     if way.answer and cls in dict(way.names):
         # It is stored as it was sent.
-        return {"allOf": [_named(cls, name, _Way(names=way.names))]}
-    inner = _Way(answer=way.answer, partial=way.deep, merge=way.deep, deep=way.deep, names=way.names)
+        return {"allOf": [_named(cls, name, _SchemaStyle(names=way.names))]}
+    inner = _SchemaStyle(answer=way.answer, partial=way.deep, merge=way.deep, deep=way.deep, names=way.names)
     return {"allOf": [_named(cls, f"{name}Changes" if way.deep else name, inner)]}
 
 
-def _without_default(schema: Schema, way: _Way) -> Schema:
+def _without_default(schema: Schema, way: _SchemaStyle) -> Schema:
     bare = {key: value for key, value in schema.items() if key != "default"}
     return _nullable(bare) if way.merge else bare
 

@@ -6,9 +6,9 @@ from typing import Annotated
 from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.platform.monitor import MonitorId, Severity, has_ink
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
-Title = Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+Title = Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
 Text = Annotated[str, MaxLen(10_000)]
 
 
@@ -63,6 +63,6 @@ class NewNote:
         MinLen(1),
         MaxLen(10_000),
         Predicate(has_ink),
-        Says("must be 1 to 10000 characters, not all blank"),
+        ErrorText("must be 1 to 10000 characters, not all blank"),
     ]
     """Text of the note, 1 to 10,000 characters."""

@@ -9,7 +9,7 @@ from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.events.core.downtime import formatted
 from collector.platform.monitor import has_ink
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 _MOST_SEEN = 20
 _MOST_OF_A_BODY = 200
@@ -21,7 +21,7 @@ class PostmortemText:
     """A post-mortem that a user wrote."""
 
     text: Annotated[
-        str, MinLen(1), MaxLen(100_000), Predicate(has_ink), Says("must be 1 to 100000 characters")
+        str, MinLen(1), MaxLen(100_000), Predicate(has_ink), ErrorText("must be 1 to 100000 characters")
     ]
     """The text, in Markdown."""
 
@@ -47,7 +47,7 @@ class Checks:
 
 
 @dataclass(frozen=True, slots=True)
-class Saw:
+class FailedCheckEvidence:
     """The evidence of one failed check that confirmed the outage; *phases* in ms."""
 
     at: datetime
@@ -81,7 +81,7 @@ class PostmortemFacts:
     log: Sequence[PostmortemLine]
     checks: Sequence[Checks]
     notes: Sequence[PostmortemLine]
-    evidence: Sequence[Saw] = ()
+    evidence: Sequence[FailedCheckEvidence] = ()
 
 
 def markdown(facts: PostmortemFacts) -> str:
@@ -132,7 +132,7 @@ def _line(line: PostmortemLine) -> str:
     return f"- {_time(line.at)} **{_plain(line.what)}** by {_plain(line.who)}{text}"
 
 
-def _seen(one: Saw) -> str:
+def _seen(one: FailedCheckEvidence) -> str:
     parts = [f"status {one.status_code}"] if one.status_code else []
     parts += [_plain(one.error)] if one.error else []
     parts += [f"{name} {ms:g} ms" for name, ms in one.phases.items()]

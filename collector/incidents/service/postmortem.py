@@ -5,7 +5,13 @@ from datetime import datetime
 from uuid import UUID
 
 from collector.events.core.timeline import TimelineType
-from collector.incidents.core.postmortem import Checks, PostmortemFacts, PostmortemLine, Saw, markdown
+from collector.incidents.core.postmortem import (
+    Checks,
+    FailedCheckEvidence,
+    PostmortemFacts,
+    PostmortemLine,
+    markdown,
+)
 from collector.incidents.service import evidence
 from collector.incidents.service.incidents import WHAT, lasted_s
 from collector.incidents.storage import postmortems, reads
@@ -75,9 +81,9 @@ async def _overtaken(tx: Tx, team_id: int, id_: UUID) -> str:
     return f"{change} meanwhile. Save again to replace it by what is below."
 
 
-def _saw(evidence: EvidenceRow) -> Saw:
+def _saw(evidence: EvidenceRow) -> FailedCheckEvidence:
     saw = evidence.saw
-    return Saw(
+    return FailedCheckEvidence(
         at=evidence.at,
         location=evidence.location,
         address=saw["address"],

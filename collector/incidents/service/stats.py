@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from collector.incidents.core.stats import Period, dates
 from collector.incidents.storage import stats as table
-from collector.incidents.storage.stats import Sums
+from collector.incidents.storage.stats import IncidentSums
 from collector.platform.storage.db import Db
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -46,7 +46,7 @@ async def stats(
     """Statistics of the incidents that started from *since* to *until*; empty groups are included."""
     async with db.connection() as tx:
         sums = await table.by_group(tx, team_id, group, since, until, now)
-    grouped: defaultdict[date, list[Sums]] = defaultdict(list)
+    grouped: defaultdict[date, list[IncidentSums]] = defaultdict(list)
     for one in sums:
         grouped[one.date].append(one)
     return Stats(
@@ -64,7 +64,7 @@ async def stats(
     )
 
 
-def _between(sums: Sequence[Sums]) -> int | None:
+def _between(sums: Sequence[IncidentSums]) -> int | None:
     """Return the mean seconds between the starts of two incidents in a row."""
     gaps = _count(sums) - 1
     if gaps < 1:
@@ -73,15 +73,15 @@ def _between(sums: Sequence[Sums]) -> int | None:
     return round((last - first).total_seconds() / gaps)
 
 
-def _group(at: date, sums: Sequence[Sums]) -> Group:
+def _group(at: date, sums: Sequence[IncidentSums]) -> Group:
     return Group(at, _count(sums), _downtime(sums))
 
 
-def _count(sums: Iterable[Sums]) -> int:
+def _count(sums: Iterable[IncidentSums]) -> int:
     return sum(one.incidents for one in sums)
 
 
-def _downtime(sums: Sequence[Sums]) -> int:
+def _downtime(sums: Sequence[IncidentSums]) -> int:
     return _mean(sum(one.downtime_s for one in sums), _count(sums))
 
 

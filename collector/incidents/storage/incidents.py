@@ -12,7 +12,7 @@ SYSTEM: dict[str, Any] = {"id": None, "name": "System"}
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedIncident:
     """A new automatic incident."""
 
     team_id: int
@@ -23,7 +23,7 @@ class Opened:
     started_at: datetime
 
 
-async def open_(tx: Tx, opened: Sequence[Opened], now: datetime) -> None:
+async def open_(tx: Tx, opened: Sequence[OpenedIncident], now: datetime) -> None:
     """Add automatic incidents. The monitors are locked; the unique index refuses a second open one."""
     await tx.execute(
         """

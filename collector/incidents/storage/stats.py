@@ -8,7 +8,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class IncidentSums:
     """Sums of the incidents of one severity that started in one group, in seconds."""
 
     date: date
@@ -25,7 +25,7 @@ class Sums:
 
 async def by_group(
     tx: Tx, team_id: int, group: Period, since: datetime, until: datetime, now: datetime
-) -> list[Sums]:
+) -> list[IncidentSums]:
     """Sum by *group*: day, week or month, in UTC; open spans last until *now*, or their monitor's pause."""
     rows = await tx.fetch(
         """
@@ -52,4 +52,4 @@ async def by_group(
         until,
         now,
     )
-    return [Sums(**row) for row in rows]
+    return [IncidentSums(**row) for row in rows]

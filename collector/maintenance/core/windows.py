@@ -73,7 +73,7 @@ class WindowSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class ComputedSpans:
     """*until*: all spans that start before it, in local time, are computed; None: there are no more.
 
     *extend_at*: when to compute more.
@@ -110,7 +110,7 @@ def occurrences(schedule: Schedule, since: datetime) -> Iterator[tuple[datetime,
             yield at, span
 
 
-def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
+def lay(schedule: Schedule, since: datetime | None, now: datetime) -> ComputedSpans:
     """Compute the spans of the next weeks; *since*: where the last run ended, None for the first run.
 
     Of a recurring window, past spans are left out; a single span may lie in the past.
@@ -118,10 +118,10 @@ def lay(schedule: Schedule, since: datetime | None, now: datetime) -> Laid:
     spans: list[WindowSpan] = []
     for at, span in occurrences(schedule, _begin(schedule, now) if since is None else since):
         if len(spans) >= _MOST or (len(spans) >= SHOWN and span.starts_at > now + _AHEAD):
-            return Laid(spans, at, spans[-SHOWN].starts_at)
+            return ComputedSpans(spans, at, spans[-SHOWN].starts_at)
         if since is not None or schedule.rrule is None or span.ends_at > now:
             spans.append(span)
-    return Laid(spans, None, None)
+    return ComputedSpans(spans, None, None)
 
 
 def from_now(spans: Iterable[WindowSpan], now: datetime) -> list[WindowSpan]:

@@ -8,7 +8,7 @@ from collector.events.core.payloads import EventWindow, MaintenanceEvent
 from collector.events.storage import events
 from collector.events.storage.events import Event
 from collector.maintenance.storage import news as table
-from collector.maintenance.storage.news import Begun, EndedWindow
+from collector.maintenance.storage.news import EndedWindow, StartedWindow
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.clock import UtcClock
@@ -56,12 +56,12 @@ async def _over(tx: Tx, now: datetime) -> list[Event]:
     ]
 
 
-def _event(window: Begun | EndedWindow, kind: EventKind, shown: EventWindow, now: datetime) -> Event:
+def _event(window: StartedWindow | EndedWindow, kind: EventKind, shown: EventWindow, now: datetime) -> Event:
     payload = MaintenanceEvent(event=kind, timestamp=now, maintenance_window=shown)
     return Event(window.team_id, window.window_id, kind, payload)
 
 
-def _shown(window: Begun) -> EventWindow:
+def _shown(window: StartedWindow) -> EventWindow:
     return EventWindow(
         id=ids.show("mw", window.window_id),
         name=window.name,

@@ -21,7 +21,7 @@ from collector.platform.monitor import MonitorId, Tags, has_ink
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import read
 from shared.errors import Invalid
-from shared.kinds.fields import NumericText, Says
+from shared.kinds.fields import ErrorText, NumericText
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?"
@@ -35,14 +35,15 @@ _YEARS = range(2000, 2101)
 class Fields:
     """The writable fields; *start* and *end* have an offset, or are local to *timezone*."""
 
-    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
     """Name of the window, 1 to 255 characters."""
     description: Annotated[str, MaxLen(10_000)] = ""
     """Human-readable description."""
     monitors: Annotated[list[MonitorId], MaxLen(1_000)] = field(default_factory=list)
     """Ids of the monitors under maintenance."""
     tags: Annotated[
-        Tags | Annotated[list[Tag], MaxLen(100)], Says("must be an object, or a list of name or name:value")
+        Tags | Annotated[list[Tag], MaxLen(100)],
+        ErrorText("must be an object, or a list of name or name:value"),
     ] = field(default_factory=dict)
     """Tags of the monitors under maintenance: values by name, or a list of `name` and `name:value`."""
     all: bool = False
@@ -54,7 +55,7 @@ class Fields:
     duration: Annotated[int, Interval(ge=1, le=LONGEST_S), NumericText()] | None = None
     """Length in seconds; this or `end` is required."""
     timezone: Annotated[
-        str, Predicate(time_zones.is_zone), Says("must be an IANA time zone, such as Europe/Berlin")
+        str, Predicate(time_zones.is_zone), ErrorText("must be an IANA time zone, such as Europe/Berlin")
     ] = "UTC"
     """IANA time zone of local times and of the recurrence."""
     rrule: Annotated[str, MaxLen(recurrence.MOST_TEXT)] | None = None

@@ -7,7 +7,15 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
-from collector.maintenance.core.windows import SHOWN, Laid, WindowSpan, WindowStatus, from_now, lay, status
+from collector.maintenance.core.windows import (
+    SHOWN,
+    ComputedSpans,
+    WindowSpan,
+    WindowStatus,
+    from_now,
+    lay,
+    status,
+)
 from collector.maintenance.service.fields import ParsedWindow, for_create, for_update
 from collector.maintenance.storage import spans
 from collector.maintenance.storage import windows as table
@@ -166,8 +174,8 @@ def _columns(asked: ParsedWindow) -> dict[str, Any]:
     }
 
 
-def _lay(asked: ParsedWindow, now: datetime) -> Laid:
-    return lay(asked.schedule, None, now) if asked.enabled else Laid([], None, None)
+def _lay(asked: ParsedWindow, now: datetime) -> ComputedSpans:
+    return lay(asked.schedule, None, now) if asked.enabled else ComputedSpans([], None, None)
 
 
 async def _revised(

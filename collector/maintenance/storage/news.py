@@ -15,7 +15,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartedWindow:
     """A window in force, and its end as currently scheduled."""
 
     team_id: int
@@ -39,7 +39,7 @@ class EndedWindow:
     ended_at: datetime
 
 
-async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
+async def begun(tx: Tx, now: datetime, limit: int) -> list[StartedWindow]:
     """Windows in force whose start was not announced."""
     rows = await tx.fetch(
         f"""
@@ -59,10 +59,10 @@ async def begun(tx: Tx, now: datetime, limit: int) -> list[Begun]:
         now,
         limit,
     )
-    return [Begun(**row) for row in rows]
+    return [StartedWindow(**row) for row in rows]
 
 
-async def note(tx: Tx, begun: Sequence[Begun], shown: Sequence[EventWindow]) -> set[tuple[int, UUID]]:
+async def note(tx: Tx, begun: Sequence[StartedWindow], shown: Sequence[EventWindow]) -> set[tuple[int, UUID]]:
     """Record these starts; return those that must be announced, by team and window: new in this call."""
     rows = await tx.fetch(
         """

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from collector.maintenance.core.windows import Laid, Schedule, Selection, WindowStatus
+from collector.maintenance.core.windows import ComputedSpans, Schedule, Selection, WindowStatus
 from collector.platform.storage.db import Tx
 
 
@@ -147,7 +147,7 @@ async def lock_due(tx: Tx, now: datetime, limit: int) -> list[WindowRow]:
     return [WindowRow(**row) for row in rows]
 
 
-async def laid(tx: Tx, team_id: int, id_: UUID, more: Laid) -> None:
+async def laid(tx: Tx, team_id: int, id_: UUID, more: ComputedSpans) -> None:
     """Store how far a window's spans are computed."""
     await tx.execute(
         "UPDATE maintenance_windows SET laid_until = $3, extend_at = $4 WHERE team_id = $1 AND id = $2",

@@ -30,7 +30,7 @@ _MAX_SHOWN: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedSample:
     """A sample of a series that some conditions match; *value* None: the series ended."""
 
     key: bytes
@@ -55,7 +55,7 @@ class HeldCondition:
     broken: bool
 
 
-def moved(conditions: Sequence[Condition], observed: Iterable[Observed]) -> list[HeldCondition]:
+def moved(conditions: Sequence[Condition], observed: Iterable[ObservedSample]) -> list[HeldCondition]:
     """The state of each condition at each series after samples in chronological order."""
     states: dict[tuple[int, bytes], HeldCondition] = {}
     for sample in observed:
@@ -77,7 +77,7 @@ def error(conditions: Sequence[Condition], holding: Iterable[HeldCondition], now
     return "; ".join(texts[:_NAMED]) + more
 
 
-def _after(before: HeldCondition | None, place: int, sample: Observed, *, holds: bool) -> HeldCondition:
+def _after(before: HeldCondition | None, place: int, sample: ObservedSample, *, holds: bool) -> HeldCondition:
     if not holds:
         return HeldCondition(place, sample.key, sample.labels, None, sample.at, broken=True)
     if before is None or before.since is None:

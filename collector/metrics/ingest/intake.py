@@ -8,18 +8,18 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
-from collector.evaluation.ingest.pushes import PushCommit, Pushed, Pushes
+from collector.evaluation.ingest.pushes import PushCommit, PushedResult, Pushes
 from collector.history.core.receptions import ReceptionResult
 from collector.metrics.core import conditions as metric_conditions
 from collector.metrics.core import series as core
 from collector.metrics.ingest import otlp, remote_write
 from collector.metrics.ingest.receivers import Receivers
-from collector.metrics.ingest.series import PushResult, ReceiverState, Taking
+from collector.metrics.ingest.series import PushResult, ReceiverState, SeriesPush
 from collector.metrics.service.series import LARGE, NOT_ADMITTED, PATIENCE_S, PushAdmission, PushOutcome, bare
 from collector.metrics.storage import conditions as series_conditions
 from collector.metrics.storage import series as table
-from collector.metrics.storage.conditions import Of
-from collector.metrics.storage.series import Brought, Reception, SeriesUpdate, SeriesValue
+from collector.metrics.storage.conditions import MonitorRevision
+from collector.metrics.storage.series import Reception, SampleCount, SeriesUpdate, SeriesValue
 from collector.platform.bucket import TeamPlan
 from collector.platform.clock import Clock
 from collector.platform.group_commit import FirstCome, GroupCommit
@@ -90,7 +90,7 @@ class Receiving:
 
         Raises BodyTooLarge, Invalid, Unavailable.
         """
-        taking = Taking(state, self._clock.now())
+        taking = SeriesPush(state, self._clock.now())
         take = remote_write.take_v2 if second else remote_write.take_v1
         size = remote_write.unpacked_size(body)
         async with self._alone(size):
@@ -100,7 +100,7 @@ class Receiving:
 
     async def otlp(self, state: ReceiverState, body: bytes, *, json: bool) -> PushOutcome:
         """Store an OTLP request, in JSON or in protobuf. Raises BodyTooLarge, Invalid, Unavailable."""
-        taking = Taking(state, self._clock.now())
+        taking = SeriesPush(state, self._clock.now())
         async with self._alone(len(body)):
             raw = await asyncio.to_thread(otlp.from_json, body) if json else body
             return await self._taken(otlp.take(raw, taking), taking)
@@ -146,7 +146,7 @@ class Receiving:
         async with self._heavy:
             yield
 
-    async def _taken(self, take: Awaitable[None], taking: Taking) -> PushOutcome:
+    async def _taken(self, take: Awaitable[None], taking: SeriesPush) -> PushOutcome:
         """Count what was stored, even if it was followed by an error."""
         try:
             await take
@@ -228,7 +228,7 @@ async def _errors(tx: Tx, states: Sequence[ReceiverState], now: datetime) -> dic
     ruled = [state for state in states if state.kind.conditions]
     if not ruled:
         return {}
-    of = {state.id: Of(state.team_id, state.id, state.revision) for state in ruled}
+    of = {state.id: MonitorRevision(state.team_id, state.id, state.revision) for state in ruled}
     moved = [
         (of[state.id], condition)
         for state in ruled
@@ -244,14 +244,14 @@ async def _errors(tx: Tx, states: Sequence[ReceiverState], now: datetime) -> dic
     return {id_: error for id_, error in errors.items() if error}
 
 
-def _brought(state: ReceiverState) -> Brought:
+def _brought(state: ReceiverState) -> SampleCount:
     look_in = timedelta(seconds=state.stale_after_s)
-    return Brought(state.team_id, state.id, state.revision, state.fresh, look_in)
+    return SampleCount(state.team_id, state.id, state.revision, state.fresh, look_in)
 
 
-def _result(result: ReceptionResult) -> Pushed:
+def _result(result: ReceptionResult) -> PushedResult:
     status = Status.DOWN if result.error else Status.UP
-    return Pushed(result.monitor, status, result.at, error=result.error, samples=result.samples)
+    return PushedResult(result.monitor, status, result.at, error=result.error, samples=result.samples)
 
 
 def _next(reception: Reception, state: ReceiverState, now: datetime, *, bad: bool) -> SeriesUpdate:

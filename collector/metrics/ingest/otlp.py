@@ -13,7 +13,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from collector.metrics.core.series import MAX_LABELS, NAME, TOO_MANY, BadSeries, SeriesState
-from collector.metrics.ingest.series import Forms, ReceiverState, Taking
+from collector.metrics.ingest.series import Forms, ReceiverState, SeriesPush
 from collector.metrics.ingest.wire import parts, varint_length
 from shared.errors import BodyTooLarge, Invalid
 from shared.wire.otlp.metrics_pb2 import ExponentialHistogram, Histogram, Number, Summary
@@ -57,17 +57,17 @@ def from_json(body: bytes) -> bytes:
     return request.SerializeToString()
 
 
-async def take(raw: bytes, taking: Taking) -> None:
+async def take(raw: bytes, taking: SeriesPush) -> None:
     """Store a protobuf request. Raises Invalid; points before an error are stored by then."""
-    walk = _Walk(taking)
+    walk = _RequestReader(taking)
     for _ in walk.points(raw):
         await asyncio.sleep(0)
 
 
-class _Walk:
+class _RequestReader:
     """Walks through the resources, scopes and metrics of one request."""
 
-    def __init__(self, taking: Taking) -> None:
+    def __init__(self, taking: SeriesPush) -> None:
         self._taking = taking
         self._state: ReceiverState = taking.state
         self._left = MAX_PARTS

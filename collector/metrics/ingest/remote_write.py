@@ -9,7 +9,7 @@ import cramjam
 from google.protobuf.message import DecodeError
 
 from collector.metrics.core.series import MAX_LABELS, TOO_MANY, BadSeries, SeriesState
-from collector.metrics.ingest.series import Taking
+from collector.metrics.ingest.series import SeriesPush
 from collector.metrics.ingest.wire import parts, varint
 from shared.errors import BodyTooLarge, Invalid
 from shared.wire.prometheus.remote_pb2 import TimeSeries, TimeSeriesV2
@@ -50,7 +50,7 @@ def unpack(body: bytes) -> bytes:
         raise Invalid(_NOT_PACKED) from None
 
 
-async def take_v1(raw: bytes, taking: Taking) -> None:
+async def take_v1(raw: bytes, taking: SeriesPush) -> None:
     """Store a WriteRequest of 1.0. Raises Invalid; series before an error are stored by then."""
     known, taken = taking.state.known, taking.taken
     read, read_bits, sample = _DOUBLE.unpack_from, _BITS.unpack_from, taking.sample
@@ -74,7 +74,7 @@ async def take_v1(raw: bytes, taking: Taking) -> None:
         _take_whole(part, taking)
 
 
-async def take_v2(raw: bytes, taking: Taking) -> None:
+async def take_v2(raw: bytes, taking: SeriesPush) -> None:
     """Store a Request of 2.0. Raises Invalid; series before an error are stored by then."""
     try:
         symbols = [part.decode() for number, part in parts(raw) if number == _SYMBOLS]
@@ -107,7 +107,7 @@ def _stamp(part: bytes) -> int:
     return number if end == len(part) else -1
 
 
-def _take_whole(part: bytes, taking: Taking) -> None:
+def _take_whole(part: bytes, taking: SeriesPush) -> None:
     """Parse a series completely, and remember the bytes of its labels if they all come first."""
     message = _parsed(TimeSeries, part)
     count = len(message.labels)
@@ -123,7 +123,7 @@ def _take_whole(part: bytes, taking: Taking) -> None:
     _points(message, state, taking)
 
 
-def _points(message: Any, state: SeriesState | str | None, taking: Taking) -> None:
+def _points(message: Any, state: SeriesState | str | None, taking: SeriesPush) -> None:
     """Store a series' samples; *state*: its state, None if it does not match, or an error text."""
     taken, samples, histograms = taking.taken, message.samples, message.histograms
     if taken.samples + taken.histograms + len(samples) + len(histograms) > MAX_SAMPLES:
@@ -153,7 +153,7 @@ def _texts(refs: Sequence[int], symbols: Sequence[str]) -> dict[str, str] | str:
     return dict(zip(texts[::2], texts[1::2], strict=True))
 
 
-def _state_of(labels: dict[str, str], count: int, taking: Taking) -> SeriesState | str | None:
+def _state_of(labels: dict[str, str], count: int, taking: SeriesPush) -> SeriesState | str | None:
     try:
         return taking.state.find(labels, count=count)
     except BadSeries as error:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from uuid import UUID
 
 from collector.metrics.core import series as core
-from collector.metrics.core.conditions import Observed
+from collector.metrics.core.conditions import ObservedSample
 from collector.metrics.core.series import BadSeries, Labels, SeriesState
 from collector.platform import pace
 from collector.platform.bucket import BucketState
@@ -72,7 +72,7 @@ class ReceiverState:
         self.series: dict[bytes, SeriesState] = {}
         self.fresh = 0
         # Samples for conditions, not yet stored; while the database is unavailable, the oldest are dropped.
-        self.observed: deque[Observed] = deque(maxlen=_MOST_OBSERVED)
+        self.observed: deque[ObservedSample] = deque(maxlen=_MOST_OBSERVED)
         self._known_weight = 0
         self.weight = 0
         # Limits of concurrent pushes of a monitor, and of large ones among them; others wait.
@@ -165,7 +165,7 @@ class ReceiverState:
 
 
 @dataclass(slots=True)
-class Taking:
+class SeriesPush:
     """A push in progress."""
 
     state: ReceiverState
@@ -197,5 +197,5 @@ class Taking:
             self.state.fresh += 1
         if series.watched:
             at = EPOCH + timedelta(milliseconds=at_ms)
-            seen = Observed(series.key, series.labels, series.watched, at, None if stale else value)
+            seen = ObservedSample(series.key, series.labels, series.watched, at, None if stale else value)
             self.state.observed.append(seen)

@@ -73,7 +73,7 @@ class MetricsReceiver(Protocol):
         """Store an OTLP request. Raises Invalid, Unavailable."""
 
 
-class Nobody:
+class NoMetricsReceiver:
     """Rejects everything, where no metrics are received."""
 
     async def admit(self, id_: UUID | None, token: str, type_: str) -> Any:

@@ -11,7 +11,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Of:
+class MonitorRevision:
     """A monitor with the revision that defines the indices of its conditions."""
 
     team_id: int
@@ -19,7 +19,7 @@ class Of:
     revision: int
 
 
-async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
+async def move(tx: Tx, moved: Sequence[tuple[MonitorRevision, HeldCondition]]) -> None:
     """Store changed states; one older than the stored state changes nothing."""
     moved = sorted(moved, key=lambda pair: (pair[0].team_id, pair[0].id, pair[1].condition, pair[1].key))
     over = [(of, state) for of, state in moved if state.broken]
@@ -42,7 +42,7 @@ async def move(tx: Tx, moved: Sequence[tuple[Of, HeldCondition]]) -> None:
         await _hold(tx, held)
 
 
-async def _hold(tx: Tx, held: Sequence[tuple[Of, HeldCondition]]) -> None:
+async def _hold(tx: Tx, held: Sequence[tuple[MonitorRevision, HeldCondition]]) -> None:
     await tx.execute(
         """
         INSERT INTO series_conditions AS s
@@ -70,7 +70,7 @@ async def _hold(tx: Tx, held: Sequence[tuple[Of, HeldCondition]]) -> None:
     )
 
 
-async def holding(tx: Tx, of: Sequence[tuple[Of, datetime]]) -> dict[UUID, list[HeldCondition]]:
+async def holding(tx: Tx, of: Sequence[tuple[MonitorRevision, datetime]]) -> dict[UUID, list[HeldCondition]]:
     """The true conditions of each monitor, without series that sent nothing since then."""
     rows = await tx.fetch(
         """

@@ -24,7 +24,7 @@ class SeriesMonitor:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class SampleCount:
     """The number of new matching samples of a monitor; *look_in*: when to check it."""
 
     team_id: int
@@ -102,7 +102,7 @@ async def receiver(tx: Tx, id_: UUID) -> SeriesMonitor | None:
     return SeriesMonitor(**row) if row else None
 
 
-async def note(tx: Tx, brought: Sequence[Brought], now: datetime) -> list[Reception]:
+async def note(tx: Tx, brought: Sequence[SampleCount], now: datetime) -> list[Reception]:
     """Count the samples; return each monitor's new state, ordered by number."""
     rows = await tx.fetch(
         """

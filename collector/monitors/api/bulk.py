@@ -8,7 +8,7 @@ from collector.http.request_data import body, ok
 from collector.monitors.answers import ChangedMonitors, FailedChange
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.service import bulk
-from collector.monitors.service.bulk import BulkRun, By
+from collector.monitors.service.bulk import BulkCaller, BulkRun
 from collector.monitors.service.bulk_fields import parse
 from collector.platform.validation.validation import ignored
 from shared import ids
@@ -18,7 +18,7 @@ async def carry_out(request: web.Request) -> web.Response:
     """Run one action on many monitors; *ids* are those changed; a failure does not stop the others."""
     who = caller(request)
     asked = parse(await body(request))
-    by = By(who.team_id, who.name)
+    by = BulkCaller(who.team_id, who.name)
     run = BulkRun(service_context(request), request.app[MONITOR_FOLLOWERS], by, asked)
     done = await bulk.carry_out(run, context_of(request).now)
     answer = ChangedMonitors(

@@ -15,7 +15,7 @@ from collector.monitors.answers import ExplainedResult
 from collector.monitors.core import explain as core
 from collector.monitors.core.explain_holds import holds, not_told
 from collector.monitors.service import explain
-from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
+from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, ExplanationRow, ParentRow
 from collector.platform.answers import Omitted
 from collector.platform.delivery import DeliveryStatus
 from collector.platform.monitor import status
@@ -221,7 +221,7 @@ def explained(inputs: explain.ExplanationInputs, now: datetime) -> ExplainedMoni
     )
 
 
-def _location(at: CheckedLocation, monitor: Explained, now: datetime) -> ExplainedLocation:
+def _location(at: CheckedLocation, monitor: ExplanationRow, now: datetime) -> ExplainedLocation:
     place, state = at.place, at.place.state
     return ExplainedLocation(
         location=place.vote.location,
@@ -268,7 +268,7 @@ def _parent(parent: ParentRow) -> ExplainedParent:
     return ExplainedParent(id=ids.show("mon", parent.id), name=parent.name, status=shown)
 
 
-def _incident(monitor: Explained) -> ExplainedIncident | None:
+def _incident(monitor: ExplanationRow) -> ExplainedIncident | None:
     if monitor.incident_id is None or monitor.incident_status is None:
         return None
     parent = monitor.parent_incident_id

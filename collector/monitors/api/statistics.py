@@ -8,10 +8,10 @@ from uuid import UUID
 from aiohttp import web
 
 from collector.history.core.histogram import ERROR
-from collector.history.core.rollup import Numbers
+from collector.history.core.rollup import UptimeStatistics
 from collector.history.service import charts, statistics
 from collector.history.service.charts import ChartData, ChartPoint, ChartRequest
-from collector.history.service.statistics import Daily
+from collector.history.service.statistics import DailyUptime
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
@@ -131,7 +131,7 @@ def _points(times: list[tuple[str, str]], points: list[ChartPoint]) -> list[dict
     return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
 
 
-def _point(since: str, until: str, numbers: Numbers) -> dict[str, Any]:
+def _point(since: str, until: str, numbers: UptimeStatistics) -> dict[str, Any]:
     """Return a point; null means that nothing was measured."""
     median, most, nearly_all = numbers.percentiles_ms or (None, None, None)
     return {
@@ -153,7 +153,7 @@ def _rounded(ms: float | None) -> float | None:
     return None if ms is None else round(ms, 1)
 
 
-def _days_of(id_: UUID, daily: Daily) -> MonitorUptime:
+def _days_of(id_: UUID, daily: DailyUptime) -> MonitorUptime:
     return MonitorUptime(
         id=ids.show("mon", id_),
         uptime=daily.uptime,

@@ -29,7 +29,7 @@ from collector.monitors.answers import (
 )
 from collector.monitors.service.columns import settings_of
 from collector.monitors.service.monitors import SavedMonitor
-from collector.monitors.service.reads import Whole
+from collector.monitors.service.reads import CompleteMonitor
 from collector.monitors.service.runs import TrialResult
 from collector.monitors.storage.lists import ListedMonitor
 from collector.monitors.storage.monitors import Monitor
@@ -132,7 +132,7 @@ def updated(monitor: Monitor, warnings: list[str]) -> UpdatedMonitor:
     )
 
 
-def whole(found: Whole, now: datetime) -> ShownMonitor:
+def whole(found: CompleteMonitor, now: datetime) -> ShownMonitor:
     """Return a monitor with its configuration and numbers."""
     present, lasting = _until_now(found, now), _lasting(found)
     return replace(
@@ -144,7 +144,7 @@ def whole(found: Whole, now: datetime) -> ShownMonitor:
 
 
 def whole_json(
-    found: Whole, config: dict[str, Any], alerts: list[CrossedThreshold] | None, now: datetime
+    found: CompleteMonitor, config: dict[str, Any], alerts: list[CrossedThreshold] | None, now: datetime
 ) -> dict[str, Any]:
     """Return the same as JSON: faster, since most of it is cached.
 
@@ -154,7 +154,7 @@ def whole_json(
 
 
 def _until_now(
-    found: Whole,
+    found: CompleteMonitor,
     now: datetime,
     config: dict[str, Any] | None = None,
     alerts: list[CrossedThreshold] | None = None,
@@ -171,7 +171,7 @@ def _until_now(
     )
 
 
-def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
+def _with_certificates(found: CompleteMonitor, now: datetime) -> list[LocationState]:
     return [
         replace(_at_location(location), certificate=certificate(location.checkpoint, now))
         for location in found.at_locations
@@ -179,13 +179,13 @@ def _with_certificates(found: Whole, now: datetime) -> list[LocationState]:
 
 
 @lru_cache(maxsize=_MOST)
-def _lasting_json(found: Whole) -> dict[str, Any]:
+def _lasting_json(found: CompleteMonitor) -> dict[str, Any]:
     """Return the JSON of these parts, cached while they are the same."""
     shown: dict[str, Any] = orjson.loads(encode(_lasting(found)))
     return shown
 
 
-def _lasting(found: Whole) -> ShownMonitor:
+def _lasting(found: CompleteMonitor) -> ShownMonitor:
     """Return all parts that do not depend on the time."""
     monitor, settings = found.monitor, settings_of(found.monitor)
     return ShownMonitor(
@@ -205,7 +205,7 @@ def _lasting(found: Whole) -> ShownMonitor:
     )
 
 
-def unmeasured(found: Whole, now: datetime) -> str | None:
+def unmeasured(found: CompleteMonitor, now: datetime) -> str | None:
     """Return a warning if nothing measures the monitor now; None if it is measured.
 
     A new monitor gets the time of its first check.
@@ -289,7 +289,7 @@ def shown_status(monitor: Monitor) -> Shown:
     return status(paused_at=monitor.paused_at, down=monitor.down, last_at=monitor.last_at)
 
 
-def config_of(found: Whole) -> dict[str, Any]:
+def config_of(found: CompleteMonitor) -> dict[str, Any]:
     """Return the settings of its type, with those common ones that a request may name there."""
     monitor = found.monitor
     if effective(monitor.type, found.config) == "gas_price":

@@ -6,7 +6,7 @@ from typing import Any, Final
 from collector.console.forms.texts import label, said
 from collector.console.render import size, span
 from collector.monitors.console import types
-from collector.monitors.service.reads import Whole
+from collector.monitors.service.reads import CompleteMonitor
 from collector.platform.validation.model_fields import Member, members, shape
 from shared.kinds import KINDS, RECEIVING
 
@@ -14,7 +14,7 @@ _BYTES: Final = ("maxBodyBytes", "bodyBytes", "maxBytes")
 _SECONDS: Final = ("staleAfter", "expectedInterval", "gracePeriod", "maxRunTime", "minInterval")
 
 
-def of(found: Whole) -> list[tuple[str, str]]:
+def of(found: CompleteMonitor) -> list[tuple[str, str]]:
     """Return labels and texts of what is set."""
     monitor = found.monitor
     kind = KINDS[types.kind_of(monitor.type, found.config)]

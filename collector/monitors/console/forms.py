@@ -24,7 +24,7 @@ from collector.monitors.service import creation, reads, runs
 from collector.monitors.service import fields as monitor_fields
 from collector.monitors.service import monitors as service
 from collector.monitors.service.columns import settings_of
-from collector.monitors.service.reads import WHAT, Whole
+from collector.monitors.service.reads import WHAT, CompleteMonitor
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.masks import kept, masked
 from collector.platform.monitor import MonitorSettings, merge
@@ -153,7 +153,7 @@ async def test(request: web.Request) -> web.StreamResponse:
     )
 
 
-async def _whole(request: web.Request, monitor: Monitor, *, secrets: bool) -> Whole:
+async def _whole(request: web.Request, monitor: Monitor, *, secrets: bool) -> CompleteMonitor:
     context = context_of(request)
     return await reads.one(
         context.db, context.keyring, visitor(request).team_id, monitor.id, secrets=secrets, now=context.now()

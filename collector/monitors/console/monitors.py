@@ -16,7 +16,7 @@ from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import rows
 from collector.monitors.console.saved_filters import normal
 from collector.monitors.service import board, bulk, saved_filters
-from collector.monitors.service.bulk import BulkRun, By, Done
+from collector.monitors.service.bulk import BulkCaller, BulkOutcome, BulkRun
 from collector.monitors.service.bulk_fields import parse
 from collector.monitors.storage.board import SORTS, STATES, Sorting
 from collector.monitors.storage.lists import MonitorFilter
@@ -98,7 +98,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
 async def carry_out(request: web.Request) -> web.StreamResponse:
     """Run one action on the ticked monitors, or on all that match."""
     form = await posted(request)
-    action: dict[str, Any] = {"action": value(form, "deed")}
+    action: dict[str, Any] = {"action": value(form, "action")}
     if action["action"] == "silence":
         action["duration"] = _HOUR_S
     if action["action"] == "tag":
@@ -117,13 +117,13 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
         return back(
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
         )
-    by = By(mine.team_id, mine.name)
+    by = BulkCaller(mine.team_id, mine.name)
     run = BulkRun(common.service_context(request), request.app[MONITOR_FOLLOWERS], by, asked)
     done = await bulk.carry_out(run, context.now)
     return back(request, _here(form), _said(done), tone="bad" if done.failed else "good")
 
 
-def _said(done: Done) -> str:
+def _said(done: BulkOutcome) -> str:
     text = f"{len(done.changed)} of {done.matched} changed."
     if done.failed:
         text += f" {len(done.failed)} failed: {done.failed[0][1]}"

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from collector.console import line_charts
-from collector.console.line_charts import LineChart, Series, Stretch
+from collector.console.line_charts import ChartSpan, LineChart, Series
 from collector.console.render import latency, percent, span
 from collector.history.core import window
-from collector.history.core.rollup import Numbers
+from collector.history.core.rollup import UptimeStatistics
 from collector.history.service import charts
 from collector.history.service.charts import ChartData, ChartPoint, ChartRequest
 from collector.history.storage import outages, result_reads
@@ -137,7 +137,7 @@ async def read(db: Db, monitor: int, wanted: ChartView, now: datetime, interval:
     if wanted.week_before:
         earlier = await _steps(db, monitor, wanted.since - _WEEK, wanted.until - _WEEK, now)
         series = [*series, _earlier(earlier.points, wanted, joined)]
-    texts = [Stretch(each.since, each.until, _of_step(each.numbers)) for each in chart.points]
+    texts = [ChartSpan(each.since, each.until, _of_step(each.numbers)) for each in chart.points]
     drawn = line_charts.draw(wanted.since, wanted.until, series, marks, texts)
     return ResponseCard(wanted, drawn, each=False, text=_text(drawn, wanted))
 
@@ -158,18 +158,18 @@ async def _checks(db: Db, monitor: int, wanted: ChartView) -> list[Result]:
     return results[::-1]
 
 
-async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list[Stretch]:
+async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list[ChartSpan]:
     """Return maintenance and outages in the window, outages on top."""
     async with db.connection() as tx:
         planned = await spans.of_monitor(tx, monitor, wanted.since, wanted.until)
         down = await outages.between(tx, monitor, wanted.since, wanted.until)
     return [
         *(
-            Stretch(since, until, f"Maintenance, {span(until - since)}", "planned")
+            ChartSpan(since, until, f"Maintenance, {span(until - since)}", "planned")
             for since, until in planned
         ),
         *(
-            Stretch(since, until or now, f"Down for {span((until or now) - since)}", "down")
+            ChartSpan(since, until or now, f"Down for {span((until or now) - since)}", "down")
             for since, until in down
         ),
     ]
@@ -215,7 +215,7 @@ def _values(points: Iterable[ChartPoint], name: str) -> list[tuple[datetime, flo
     ]
 
 
-def _of_step(numbers: Numbers) -> str:
+def _of_step(numbers: UptimeStatistics) -> str:
     if not numbers.checks and numbers.percentiles_ms is None:
         return "Nothing measured"
     times = [
@@ -246,7 +246,7 @@ def _of_checks(checks: Sequence[Result], joined: timedelta) -> list[Series]:
     return [*good, Series(label="Failed", style="failed", values=failed, joined=timedelta(), pointed=True)]
 
 
-def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[Stretch]:
+def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[ChartSpan]:
     by_time: dict[datetime, list[Result]] = {}
     for each in checks:
         by_time.setdefault(each.ts.replace(microsecond=0), []).append(each)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from collector.console.render import latency
-from collector.history.service.statistics import Daily
+from collector.history.service.statistics import DailyUptime
 from collector.monitors.service.board import CHECKS, MonitorBoard
 from collector.monitors.storage.board import BoardRow, RecentCheck
 from shared import blackbox
@@ -58,7 +58,9 @@ class MonitorSection:
 WIDTH: Final = CHECKS * _STEP - 1
 
 
-def line(item: BoardRow, checks: Sequence[RecentCheck], daily: Daily | None, now: datetime) -> MonitorLine:
+def line(
+    item: BoardRow, checks: Sequence[RecentCheck], daily: DailyUptime | None, now: datetime
+) -> MonitorLine:
     return MonitorLine(
         item,
         target(item),

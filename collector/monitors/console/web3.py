@@ -10,7 +10,7 @@ from collector.platform.log_words import arguments
 from collector.platform.storage.db import Db
 from collector.web3.core.crossings import is_web3
 from collector.web3.storage import web3
-from collector.web3.storage.web3 import Raised, StoredLog
+from collector.web3.storage.web3 import RaisedThreshold, StoredLog
 
 _EVENTS: Final = "web3_contract_event"
 _LOGS: Final = 20
@@ -19,7 +19,7 @@ _SOON: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class ChainEventLine:
     """*said*: the arguments, or why they could not be read; *alert*: of a transfer."""
 
     at: datetime
@@ -36,8 +36,8 @@ class Happened:
 class Web3Findings:
     """*crosses*: it has thresholds; *listens*: it reads events or transfers."""
 
-    raised: list[Raised]
-    happened: list[Happened]
+    raised: list[RaisedThreshold]
+    happened: list[ChainEventLine]
     crosses: bool
     listens: bool
 
@@ -57,9 +57,9 @@ async def found(db: Db, monitor: Monitor, kind: str, now: datetime) -> Web3Findi
     )
 
 
-def _happened(log: StoredLog) -> Happened:
+def _happened(log: StoredLog) -> ChainEventLine:
     data, alert = log.data, log.data.get("alert")
-    return Happened(
+    return ChainEventLine(
         at=log.found_at,
         location=log.location,
         name=str(data.get("name") or ""),

@@ -27,7 +27,7 @@ _NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class By:
+class BulkCaller:
     """The caller; *name*: the user's, as timelines show it."""
 
     team_id: int
@@ -35,7 +35,7 @@ class By:
 
 
 @dataclass(slots=True)
-class Done:
+class BulkOutcome:
     """*changed*: monitors that were changed; *failed*: others, with the reason."""
 
     matched: int
@@ -49,7 +49,7 @@ class BulkRun:
 
     context: ServiceContext
     followers: MonitorFollowers
-    by: By
+    by: BulkCaller
     request: BulkRequest
 
     async def pause(self, item: ListedMonitor, now: datetime) -> bool:
@@ -90,13 +90,13 @@ _ACTIONS: Mapping[Action, Callable[[BulkRun, ListedMonitor, datetime], Awaitable
 }
 
 
-async def carry_out(run: BulkRun, clock: UtcClock) -> Done:
+async def carry_out(run: BulkRun, clock: UtcClock) -> BulkOutcome:
     """Run the action on all matching monitors; those not reached in time count as failed.
 
     Repeating the request is safe, and continues where this one stopped.
     """
     monitors, strangers = await _matching(run.context, run.by.team_id, run.request.filter)
-    done = Done(len(monitors), failed=[(id_, "Monitor not found") for id_ in strangers])
+    done = BulkOutcome(len(monitors), failed=[(id_, "Monitor not found") for id_ in strangers])
     end, waiting = time.monotonic() + _WITHIN_S, iter(monitors)
     while time.monotonic() < end and (some := list(islice(waiting, _AT_ONCE))):
         actions = (_change(run, item, clock(), done) for item in some)
@@ -121,7 +121,7 @@ async def _matching(
     return [by_id[id_] for id_ in named if id_ in by_id], [id_ for id_ in named if id_ not in known]
 
 
-async def _change(run: BulkRun, item: ListedMonitor, now: datetime, done: Done) -> None:
+async def _change(run: BulkRun, item: ListedMonitor, now: datetime, done: BulkOutcome) -> None:
     try:
         if await _ACTIONS[run.request.action](run, item, now):
             done.changed.append(item.id)

@@ -10,7 +10,7 @@ from collector.platform.monitor import MonitorId, Shown, Silence, Tags
 from collector.platform.validation.validation import read
 from shared.errors import Invalid
 from shared.kinds import TYPES
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 Action = Literal["pause", "resume", "silence", "unsilence", "tag", "untag", "delete"]
 
@@ -30,7 +30,7 @@ class Filter:
     """Ids of monitors."""
     status: Shown | None = None
     """Only those with this status."""
-    type: Annotated[str, Predicate(is_type), Says("must be a type of monitor")] | None = None
+    type: Annotated[str, Predicate(is_type), ErrorText("must be a type of monitor")] | None = None
     """Only those of this type."""
     group: Annotated[str, MinLen(1), MaxLen(255)] | None = None
     """Only those of this group."""
@@ -62,14 +62,14 @@ class Tagging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Untagging:
+class TagRemoval:
     """Names of tags to remove."""
 
     tags: Annotated[list[Annotated[str, MinLen(1), MaxLen(64)]], MinLen(1), MaxLen(100)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bare:
+class PlainAction:
     """An action without further fields."""
 
 
@@ -85,12 +85,12 @@ class BulkFields(BulkAction):
     """For `tag`: tags to add, by name. For `untag`: names of tags to remove. Required for both."""
 
 
-More = Silence | Tagging | Untagging | Bare
+More = Silence | Tagging | TagRemoval | PlainAction
 
 _MORE: Mapping[str, type[More]] = {
     "silence": Silence,
     "tag": Tagging,
-    "untag": Untagging,
+    "untag": TagRemoval,
 }
 
 
@@ -112,7 +112,7 @@ def parse(body: Mapping[str, Any]) -> BulkRequest:
     """
     order = read(BulkAction, body)
     # Case-insensitive, as the action itself is parsed.
-    more = read(_MORE.get(str(body.get("action")).lower(), Bare), body)
+    more = read(_MORE.get(str(body.get("action")).lower(), PlainAction), body)
     strange = {name: "is no filter" for name in order.unknown if name.startswith(_INSIDE)}
     faults = {**strange, **more.faults, **order.faults}
     if faults or order.value is None:
@@ -130,6 +130,6 @@ def _patch(more: More | None) -> Mapping[str, str | None]:
     match more:
         case Tagging(tags=given):
             return {**given}
-        case Untagging(tags=names):
+        case TagRemoval(tags=names):
             return dict.fromkeys(names)
     return {}

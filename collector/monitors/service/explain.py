@@ -8,7 +8,7 @@ from uuid import UUID
 from collector.evaluation.core.quorum import Vote
 from collector.evaluation.core.state import CheckStreak
 from collector.evaluation.storage import locked_monitors, states
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.evaluation.suppression import as_decided, surroundings
 from collector.events.core.kinds import CHANGES, INCIDENTS, EventKind
 from collector.events.core.subscriptions import is_subscribed
@@ -17,7 +17,7 @@ from collector.history.storage.result_reads import Result, ResultFilter
 from collector.monitors.core.explain import Trace, VotingLocation
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage import explain_reads
-from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, Explained, ParentRow
+from collector.monitors.storage.explain_reads import CheckedLocation, DeliveryRow, ExplanationRow, ParentRow
 from collector.platform.storage.db import Db, Tx
 from shared import ids
 from shared.errors import NotFound
@@ -36,7 +36,7 @@ _AHEAD = timedelta(minutes=1)
 class ExplanationInputs:
     """*results* and *told*: newest first; *heard*: some enabled channel would receive monitor.down."""
 
-    monitor: Explained
+    monitor: ExplanationRow
     locations: Sequence[CheckedLocation]
     parents: Sequence[ParentRow]
     results: Sequence[Result]
@@ -82,7 +82,9 @@ async def explain(db: Db, team_id: int, id_: UUID, now: datetime) -> Explanation
         )
 
 
-async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], now: datetime) -> Explained:
+async def _with_holds(
+    tx: Tx, monitor: ExplanationRow, located: Sequence[StateAtLocation], now: datetime
+) -> ExplanationRow:
     """Add the state as decisions see it, and what surrounds the monitor."""
     [judged_by] = await locked_monitors.read(tx, [monitor.monitor])
     held = (await surroundings(tx, [judged_by], {monitor.monitor: located}, now))[monitor.monitor]
@@ -91,7 +93,7 @@ async def _with_holds(tx: Tx, monitor: Explained, located: Sequence[Located], no
     return replace(monitor, facts=facts)
 
 
-def _unserved(monitor: Explained, locations: Sequence[CheckedLocation]) -> list[CheckedLocation]:
+def _unserved(monitor: ExplanationRow, locations: Sequence[CheckedLocation]) -> list[CheckedLocation]:
     """Return locations of the monitor that never checked it."""
     known = {at.place.vote.location for at in locations}
     return [

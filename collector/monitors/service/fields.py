@@ -11,7 +11,7 @@ from collector.platform.answer_json import read_only
 from collector.platform.masks import kept
 from collector.platform.monitor import DEFAULT_INTERVAL, MonitorSettings, Trial, merge
 from collector.platform.validation.shapes import members
-from collector.platform.validation.validation import Read, ignored, read, to_json
+from collector.platform.validation.validation import ParseResult, ignored, read, to_json
 from collector.web3.service import nodes as web3_nodes
 from collector.web3.service.nodes import NONE, Nodes
 from shared.errors import Invalid
@@ -145,7 +145,7 @@ def _read(of: type[S], body: Mapping[str, Any], parts: _Parts, nodes: Nodes) -> 
     faults = {**settings.faults, **parts.faults}
     if kind is None:
         return MonitorRequest(shown_type(body), settings.value, None, faults, parts.unknown, [])
-    config: Read[Kind] = read(kind.cls, kind.config)
+    config: ParseResult[Kind] = read(kind.cls, kind.config)
     unknown = parts.unknown + [f"config.{name}" for name in config.unknown]
     beyond = web3_nodes.faults(kind.name, kind.config, config.faults, nodes)
     beyond |= receivers.faults(kind.name, kind.config, config.faults)

@@ -37,7 +37,7 @@ What = TypeVar("What")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class CompleteMonitor:
     """A monitor with all that is shown of it; the same object while nothing of it changes."""
 
     monitor: Monitor
@@ -47,23 +47,23 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _CachedMonitor:
     """*whole* was made at *at* of *row*, which has all but its summary, and expires at *until*."""
 
     row: MonitorRecord
-    whole: Whole
+    whole: CompleteMonitor
     at: datetime
     until: datetime
 
     @classmethod
-    def just(cls, row: MonitorRecord, whole: Whole, at: datetime) -> "_Made":
+    def just(cls, row: MonitorRecord, whole: CompleteMonitor, at: datetime) -> "_CachedMonitor":
         """Expiries are spread, or the database would be queried for all monitors at once."""
         return cls(row, whole, at, at + _FRESH * random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def holds(self, row: MonitorRecord, now: datetime) -> bool:
         return self.row == row and self.at <= now < self.until
 
-    def on(self, now: datetime) -> "_Made":
+    def on(self, now: datetime) -> "_CachedMonitor":
         """Return it as of *now*: without any result since, the checks of a new day are 0."""
         if now.date() == self.at.date():
             return self
@@ -76,10 +76,10 @@ class Memory:
 
     def __init__(self, rows: Lookups[tuple[int, UUID], MonitorRecord]) -> None:
         self.rows = rows
-        self._made: dict[Key, _Made] = {}
+        self._made: dict[Key, _CachedMonitor] = {}
         self._totals: dict[tuple[int, MonitorFilter], tuple[int, int]] = {}
 
-    def find(self, key: Key, row: MonitorRecord, now: datetime) -> Whole | None:
+    def find(self, key: Key, row: MonitorRecord, now: datetime) -> CompleteMonitor | None:
         """Return what was made of the same row a moment ago."""
         made = self._made.get(key)
         if made is None or not made.holds(row, now):
@@ -87,7 +87,7 @@ class Memory:
         self._made[key] = made.on(now)
         return self._made[key].whole
 
-    def keep(self, key: Key, made: _Made) -> None:
+    def keep(self, key: Key, made: _CachedMonitor) -> None:
         _put(self._made, key, made)
 
     def total(self, team_id: int, wanted: MonitorFilter, mark: int) -> int | None:
@@ -134,7 +134,9 @@ async def found(db: Db, team_id: int, id_: UUID) -> Monitor:
     return monitor
 
 
-async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: bool, now: datetime) -> Whole:
+async def one(
+    db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: bool, now: datetime
+) -> CompleteMonitor:
     """Return the monitor with its secrets, or with them masked. Raises NotFound."""
     memory, key = _memory(db), (team_id, id_, secrets)
     row = await memory.rows.find((team_id, id_))
@@ -148,8 +150,8 @@ async def one(db: Db, keyring: Keyring, team_id: int, id_: UUID, *, secrets: boo
         summary = await statistics.summary(tx, monitor.monitor, now)
     config = whole_config(keyring, monitor)
     shown = config if secrets else masked(KINDS[effective(monitor.type, config)], config)
-    whole = Whole(monitor, shown, row.at_locations(), summary)
-    memory.keep(key, _Made.just(row, whole, now))
+    whole = CompleteMonitor(monitor, shown, row.at_locations(), summary)
+    memory.keep(key, _CachedMonitor.just(row, whole, now))
     return whole
 
 

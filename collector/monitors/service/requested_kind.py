@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from collector.platform.validation.shapes import members
 from shared.kinds import KINDS, TYPES, UMBRELLA, WEB3, Kind, effective, subtype
-from shared.kinds.web3.bridge import Side
+from shared.kinds.web3.bridge import BridgeSide
 
 # The first is another name of the second.
 _CONTRACT_EVENT: Final = "contract_event"
@@ -113,7 +113,7 @@ def _by_own_names(name: str, sub_type: Any, config: Mapping[str, Any]) -> dict[s
     own["subType"] = name if own.get("subType") is None else sub_type
     for side in ("source", "destination"):
         if name == "bridge" and isinstance(own.get(side), Mapping):
-            own[side] = _renamed(members(Side), own[side])
+            own[side] = _renamed(members(BridgeSide), own[side])
     return own
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.evaluation.core.decision import EvaluatedMonitor
-from collector.evaluation.storage.states import Located
+from collector.evaluation.storage.states import StateAtLocation
 from collector.history.core.certificate import OF_TYPES
 from collector.monitors.core.explain import MonitorFacts, Trace, VotingLocation
 from collector.platform.storage.db import Tx
@@ -17,7 +17,7 @@ _LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ExplanationRow:
     """A monitor's row, with its newest automatic incident; *routed*: no event awaits routing."""
 
     monitor: int
@@ -90,7 +90,7 @@ async def freeze(tx: Tx) -> None:
     await tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
+async def monitor(tx: Tx, team_id: int, id_: UUID) -> ExplanationRow | None:
     row = await tx.fetchrow(
         """
         SELECT m.monitor, m.name, m.quorum, m.down, m.told, m.silenced_until, m.silence_reason, m.paused_at,
@@ -119,7 +119,7 @@ async def monitor(tx: Tx, team_id: int, id_: UUID) -> Explained | None:
     return _explained(row) if row else None
 
 
-async def places(tx: Tx, located: Sequence[Located], since: datetime) -> list[CheckedLocation]:
+async def places(tx: Tx, located: Sequence[StateAtLocation], since: datetime) -> list[CheckedLocation]:
     """Return a monitor's locations, with the outages and streaks around what was measured *since*."""
     rows = await tx.fetch(
         f"""
@@ -220,7 +220,7 @@ async def notifications(
     return [DeliveryRow(**row) for row in rows]
 
 
-def _explained(row: Any) -> Explained:
+def _explained(row: Any) -> ExplanationRow:
     facts = MonitorFacts(
         monitor=EvaluatedMonitor(row["name"], row["quorum"], row["down"], row["told"], row["silenced_until"]),
         changed_at=row["changed_at"],
@@ -228,7 +228,7 @@ def _explained(row: Any) -> Explained:
         silence_reason=row["silence_reason"],
         ended_by_hand_at=row["ended_by_hand_at"],
     )
-    return Explained(
+    return ExplanationRow(
         row["monitor"],
         row["locations"],
         row["failure_threshold"],
@@ -242,7 +242,7 @@ def _explained(row: Any) -> Explained:
     )
 
 
-def _at(one: Located, row: Any) -> CheckedLocation:
+def _at(one: StateAtLocation, row: Any) -> CheckedLocation:
     # If the numbers differ, the streak's time has other failed checks, and it is unknown which ones.
     whole = row["looked_at"] < _LOOKED_AT and len(row["counted"]) == one.state.fails
     counted = row["counted"] if whole else []

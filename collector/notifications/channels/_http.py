@@ -11,7 +11,7 @@ from collector.platform.delivery import Undelivered
 from collector.platform.plain_text import cut, one_line
 from collector.platform.transport import HttpAnswer, NoAnswer, Transport
 from shared import __version__
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 from shared.kinds.http import is_url
 
 TIMEOUT_S: Final = 30
@@ -39,7 +39,7 @@ ApiUrl = Annotated[
     str,
     MaxLen(2048),
     Predicate(is_base),
-    Says("must be an http:// or https:// URL with a host, without user, query or fragment"),
+    ErrorText("must be an http:// or https:// URL with a host, without user, query or fragment"),
 ]
 
 

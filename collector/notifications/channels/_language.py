@@ -116,7 +116,7 @@ _FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-class _OfValues(ImmutableSandboxedEnvironment):
+class _PlainValueSandbox(ImmutableSandboxedEnvironment):
     """Templates may use only plain values: printing a callable would reveal its memory address."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -132,7 +132,7 @@ class _OfValues(ImmutableSandboxedEnvironment):
 
 def environment() -> ImmutableSandboxedEnvironment:
     """An environment that renders only the templates that pass `fault`."""
-    made = _OfValues(trim_blocks=True, lstrip_blocks=True, cache_size=0)
+    made = _PlainValueSandbox(trim_blocks=True, lstrip_blocks=True, cache_size=0)
     made.filters = {**_FILTERS, _LOOPED: _looped}
     made.tests = {name: test for name, test in made.tests.items() if name in _TESTS}
     made.globals = {}

@@ -26,7 +26,7 @@ from collector.notifications.core.retry import RetryPolicy
 from collector.platform.delivery import Undelivered
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.net import refusal
 
 MISSING: Final = "needs Apprise beside Tocsin: pip install 'tocsin[apprise]'"
@@ -73,7 +73,10 @@ def _services(text: str) -> list[str]:
 
 
 Service = Annotated[
-    str, MaxLen(8192), Predicate(is_service), Says("must be an Apprise URL of a service, like ntfys://topic")
+    str,
+    MaxLen(8192),
+    Predicate(is_service),
+    ErrorText("must be an Apprise URL of a service, like ntfys://topic"),
 ]
 
 

@@ -18,7 +18,7 @@ from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut_utf16, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.kinds.http import is_url
 
 _COLOURS = {Phase.PROBLEM: 0xC0392B, Phase.TAKEN: 0xD68910, Phase.OVER: 0x1E8449, Phase.NEWS: 0x2471A3}
@@ -35,7 +35,11 @@ _MARKDOWN = re.compile(r"([\\*_~`|>#\[\]@<])")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discord:
     webhook_url: Annotated[
-        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+        str,
+        MaxLen(8192),
+        Predicate(is_url),
+        ErrorText("must be an http:// or https:// URL with a host"),
+        Secret(),
     ]
     """URL of the incoming webhook. A secret: masked for read-only tokens."""
     templates: Templates | None = None

@@ -23,7 +23,7 @@ from collector.platform.delivery import Undelivered
 from collector.platform.mailer import MailRefusal
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, is_host
+from shared.kinds.fields import ErrorText, is_host
 
 _LOCAL: Final = re.compile(r"[^\s@<>(),:;\"\\\[\]\x00-\x20\x7f-\x9f]{1,64}")
 _LITERAL: Final = re.compile(r"\[(IPv6:[0-9a-fA-F:.]+|[0-9.]+)\]")
@@ -45,7 +45,7 @@ def is_address(text: str) -> bool:
     return bool(_LOCAL.fullmatch(name)) and (is_host(host) or bool(_LITERAL.fullmatch(host)))
 
 
-Address = Annotated[str, MaxLen(320), Predicate(is_address), Says("must be a mail address")]
+Address = Annotated[str, MaxLen(320), Predicate(is_address), ErrorText("must be a mail address")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

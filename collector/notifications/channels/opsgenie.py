@@ -17,7 +17,7 @@ from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 
 _PRIORITIES = {"critical": "P1", "high": "P2", "medium": "P3", "low": "P4"}
 _NOTED = EventKind.INCIDENT_NOTE_ADDED
@@ -38,7 +38,7 @@ class Opsgenie:
         MinLen(1),
         MaxLen(500),
         Predicate(is_key),
-        Says("must be the key of an API integration"),
+        ErrorText("must be the key of an API integration"),
         Secret(),
     ]
     """Key of the API integration. A secret: masked for read-only tokens."""

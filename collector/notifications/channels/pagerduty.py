@@ -15,7 +15,7 @@ from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 
 _ACTIONS = {Phase.PROBLEM: "trigger", Phase.TAKEN: "acknowledge", Phase.OVER: "resolve"}
 _SEVERITIES = {"critical": "critical", "high": "error", "medium": "warning", "low": "info"}
@@ -30,7 +30,7 @@ class PagerDuty:
     """*severity*: of every alert, instead of the incident's own; PagerDuty's names, or ours."""
 
     integration_key: Annotated[
-        str, MinLen(1), MaxLen(255), Predicate(is_key), Says("must be an integration key"), Secret()
+        str, MinLen(1), MaxLen(255), Predicate(is_key), ErrorText("must be an integration key"), Secret()
     ]
     """Integration key of the service (Events API v2). A secret: masked for read-only tokens."""
     severity: Literal["critical", "error", "warning", "info", "high", "medium", "low"] | None = None

@@ -18,7 +18,7 @@ from collector.notifications.core.retry import RetryPolicy
 from collector.notifications.core.summary import Notice
 from collector.platform.plain_text import cut, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.kinds.http import is_url
 
 _COLOURS = {
@@ -42,7 +42,11 @@ class Slack:
     """*channel* works only if the webhook permits channels besides its own; *mentions*: ids, or ``@here``."""
 
     webhook_url: Annotated[
-        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+        str,
+        MaxLen(8192),
+        Predicate(is_url),
+        ErrorText("must be an http:// or https:// URL with a host"),
+        Secret(),
     ]
     """URL of the incoming webhook. A secret: masked for read-only tokens."""
     channel: Annotated[str | None, MaxLen(100)] = None

@@ -24,7 +24,7 @@ from collector.notifications.channels.texts import MessageText, Templates, write
 from collector.notifications.core.retry import RetryPolicy
 from collector.platform.plain_text import cut_utf16, lines
 from collector.platform.transport import Transport
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 
 _MARKS = {
     Phase.PROBLEM: "\N{LARGE RED CIRCLE}",
@@ -42,11 +42,12 @@ _MAX_VALUE = 400
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telegram:
     bot_token: Annotated[
-        str, MinLen(1), MaxLen(500), Predicate(is_key), Says("must be the token of a bot"), Secret()
+        str, MinLen(1), MaxLen(500), Predicate(is_key), ErrorText("must be the token of a bot"), Secret()
     ]
     """Token of the bot. A secret: masked for read-only tokens."""
     chat_id: Annotated[
-        Annotated[str, MinLen(1), MaxLen(100)] | int, Says("must be the id of a chat: a string or a number")
+        Annotated[str, MinLen(1), MaxLen(100)] | int,
+        ErrorText("must be the id of a chat: a string or a number"),
     ]
     """Id of the chat that is posted to."""
     api_url: ApiUrl = "https://api.telegram.org"

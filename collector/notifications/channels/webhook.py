@@ -16,7 +16,7 @@ from collector.platform.delivery import Undelivered
 from collector.platform.monitor import MonitorId
 from collector.platform.transport import NoAnswer, Transport
 from shared import __version__
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.kinds.http import is_url
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -76,7 +76,11 @@ class Webhook:
     """
 
     url: Annotated[
-        str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host"), Secret()
+        str,
+        MaxLen(8192),
+        Predicate(is_url),
+        ErrorText("must be an http:// or https:// URL with a host"),
+        Secret(),
     ]
     """URL that events are sent to. A secret: masked for read-only tokens."""
     method: Literal["POST", "PUT", "PATCH", "GET"] = "POST"
@@ -85,7 +89,7 @@ class Webhook:
         dict[str, str],
         MaxLen(100),
         Predicate(are_headers),
-        Says("names must be header names, values without control characters; Host and framing are ours"),
+        ErrorText("names must be header names, values without control characters; Host and framing are ours"),
         Secret(),
     ] = field(default_factory=dict)
     """Headers that are sent in addition to the service's own, by name. Secret: their values are masked for
@@ -101,7 +105,7 @@ class Webhook:
         str,
         MaxLen(256),
         Predicate(is_free_name),
-        Says("must be the name of a header that is not ours already"),
+        ErrorText("must be the name of a header that is not ours already"),
     ] = "X-Service-Signature"
     """Name of the header that carries the HMAC-SHA256 of the body."""
     signing_secret: Annotated[str | None, MaxLen(4096), Secret()] = None
@@ -110,9 +114,9 @@ class Webhook:
     """Previous signing key, used in addition until every receiver knows the new one. A secret: masked for
     read-only tokens.
     """
-    events: Annotated[list[Annotated[str, Predicate(is_event), Says("is no kind of event")]], MaxLen(100)] = (
-        field(default_factory=list)
-    )
+    events: Annotated[
+        list[Annotated[str, Predicate(is_event), ErrorText("is no kind of event")]], MaxLen(100)
+    ] = field(default_factory=list)
     """Kinds of events that are sent, or patterns such as `web3.*`; empty: `monitor.down`, `monitor.up` and
     `web3.*`.
     """

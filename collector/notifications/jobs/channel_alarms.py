@@ -21,7 +21,7 @@ PATIENCE: Final = timedelta(hours=1)
 _AT_A_TIME: Final = 20
 
 
-class Flags:
+class ChannelAlarms:
     """Notifies about failing channels. Any number may run; senders find the deliveries at their next poll."""
 
     __slots__ = ("_db", "_now")
@@ -56,7 +56,7 @@ async def _notify(tx: Tx, news: ChannelFault, now: datetime) -> None:
     await deliveries.insert(
         tx,
         [
-            deliveries.New(
+            deliveries.NewDelivery(
                 team_id=news.team_id,
                 id=ids.uuid7(),
                 channel_id=channel_id,

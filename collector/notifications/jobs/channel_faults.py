@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from collector.notifications.storage import deliveries, faults
-from collector.notifications.storage.deliveries import LOST, Claimed, Finish
+from collector.notifications.storage.deliveries import LOST, AttemptOutcome, ClaimedDelivery
 from collector.notifications.storage.faults import FailedChannel
 from collector.platform.delivery import DeliveryStatus
 from collector.platform.storage.db import Tx
@@ -12,7 +12,7 @@ from collector.platform.storage.db import Tx
 DISABLED: Final = "the channel is disabled"
 
 
-async def record(tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
+async def record(tx: Tx, done: Sequence[tuple[ClaimedDelivery, AttemptOutcome]]) -> None:
     """Record which channels work or fail: one success among the finished attempts means that it works."""
     works = {delivery.channel_id for delivery, finish in done if finish.status is DeliveryStatus.DELIVERED}
     failed = {

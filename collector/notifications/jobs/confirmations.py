@@ -5,7 +5,7 @@ from typing import Final
 import structlog
 
 from collector.notifications.service import outside_mails
-from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.notifications.storage.mail_addresses import UnconfirmedAddress
 from collector.platform.mailer import Mailer
 from collector.platform.storage.db import Db
 from collector.platform.text_mail import line, send
@@ -38,7 +38,7 @@ class Confirmations:
             await self._ask(address, secret)
         return len(due) == _AT_ONCE
 
-    async def _ask(self, address: Unconfirmed, secret: str) -> None:
+    async def _ask(self, address: UnconfirmedAddress, secret: str) -> None:
         url = f"{self._public_url}/confirm/{secret}"
         fault = await _send(self._mailer, address.team_id, address.address, address.team_name, url)
         if fault:

@@ -56,13 +56,13 @@ def choose(
     events: Sequence[Waiting],
     listeners: Mapping[int, Sequence[ListeningChannel]],
     named: Collection[tuple[int, UUID]] = (),
-) -> list[deliveries.New]:
+) -> list[deliveries.NewDelivery]:
     """One delivery for each event and channel that is subscribed to it or to which it is addressed.
 
     *named*: the existing channels, with their teams, to which events are addressed.
     """
     return [
-        deliveries.New(
+        deliveries.NewDelivery(
             team_id=event.team_id,
             id=ids.uuid7(),
             channel_id=channel_id,

@@ -23,7 +23,7 @@ from collector.notifications.jobs.channel_faults import DISABLED
 from collector.notifications.jobs.message import compose
 from collector.notifications.storage import deliveries as table
 from collector.notifications.storage import senders
-from collector.notifications.storage.deliveries import Claimed, Finish
+from collector.notifications.storage.deliveries import AttemptOutcome, ClaimedDelivery
 from collector.platform import metrics
 from collector.platform.delivery import DeliveryStatus, Undelivered
 from collector.platform.seal import Keyring, SealScope, whole
@@ -83,8 +83,8 @@ class Sender:
         self.bell = Bell()
         self._id = uuid4()
         self._beat_due = 0.0
-        self._flying: dict[tuple[UUID, int], tuple[Claimed, asyncio.Task[None]]] = {}
-        self._done: list[tuple[Claimed, Finish]] = []
+        self._flying: dict[tuple[UUID, int], tuple[ClaimedDelivery, asyncio.Task[None]]] = {}
+        self._done: list[tuple[ClaimedDelivery, AttemptOutcome]] = []
         self._alarm: asyncio.TimerHandle | None = None
 
     async def turn(self) -> bool:
@@ -135,7 +135,7 @@ class Sender:
             await senders.adopt(tx, self._id, [delivery.id for delivery, _ in mine])
         self._beat_due = time.monotonic() + _BEAT_S
 
-    async def _claim(self, tx: Tx) -> tuple[list[Claimed], bool]:
+    async def _claim(self, tx: Tx) -> tuple[list[ClaimedDelivery], bool]:
         """Lease as many due deliveries as there is room for; also return whether those are all."""
         flying = [delivery for delivery, _ in self._flying.values()]
         mails = sum(delivery.channel_type == _MAIL for delivery in flying)
@@ -150,7 +150,7 @@ class Sender:
             claimed
         ) < free.most
 
-    async def _record(self, tx: Tx, done: Sequence[tuple[Claimed, Finish]]) -> None:
+    async def _record(self, tx: Tx, done: Sequence[tuple[ClaimedDelivery, AttemptOutcome]]) -> None:
         if not done:
             return
         moved = await table.finish(tx, [finish for _, finish in done])
@@ -164,11 +164,11 @@ class Sender:
         ]
         await _note(tx, failed, self._now())
 
-    def _start(self, delivery: Claimed) -> None:
+    def _start(self, delivery: ClaimedDelivery) -> None:
         task = asyncio.create_task(self._deliver(delivery))
         self._flying[delivery.id, delivery.attempt] = (delivery, task)
 
-    async def _deliver(self, delivery: Claimed) -> None:
+    async def _deliver(self, delivery: ClaimedDelivery) -> None:
         try:
             finish = next_step(delivery, await self._try(delivery))
         except asyncio.CancelledError:
@@ -185,7 +185,7 @@ class Sender:
         self._done.append((delivery, finish))
         self.bell.ring()
 
-    async def _try(self, delivery: Claimed) -> Try:
+    async def _try(self, delivery: ClaimedDelivery) -> Try:
         """Make one attempt; any failure is part of the result."""
         policy = RetryPolicy()
         started = time.monotonic()
@@ -202,11 +202,11 @@ class Sender:
             return Try(policy, error="something went wrong here")
         return _arrived(policy, sent, _ms_since(started))
 
-    def _channel(self, delivery: Claimed) -> Channel:
+    def _channel(self, delivery: ClaimedDelivery) -> Channel:
         place = SealScope(delivery.team_id, "channels", delivery.channel_id, "secrets")
         return load(delivery.channel_type, whole(self._keyring, delivery.config, delivery.secrets, place))
 
-    def _message(self, delivery: Claimed) -> Message:
+    def _message(self, delivery: ClaimedDelivery) -> Message:
         fact = Fact(
             delivery.event_id,
             delivery.event_kind,
@@ -243,7 +243,7 @@ def _missed(policy: RetryPolicy, error: Undelivered, took_ms: int) -> Try:
     )
 
 
-def next_step(delivery: Claimed, tried: Try) -> Finish:
+def next_step(delivery: ClaimedDelivery, tried: Try) -> AttemptOutcome:
     """What happens to the delivery after this attempt."""
     asked = None if tried.retry_after_s is None else timedelta(seconds=tried.retry_after_s)
     again = tried.error is not None and not tried.lasting
@@ -252,7 +252,7 @@ def next_step(delivery: Claimed, tried: Try) -> Finish:
         status = DeliveryStatus.PENDING
     else:
         status = DeliveryStatus.DELIVERED if tried.error is None else DeliveryStatus.FAILED
-    return Finish(
+    return AttemptOutcome(
         team_id=delivery.team_id,
         id=delivery.id,
         attempt=delivery.attempt,
@@ -273,10 +273,10 @@ def _pause(tried: Try) -> timedelta | None:
     return min(timedelta(seconds=tried.retry_after_s), LONGEST)
 
 
-def interrupted(delivery: Claimed) -> Finish:
+def interrupted(delivery: ClaimedDelivery) -> AttemptOutcome:
     """The sender stops during this attempt: another one repeats it at once, as after an expired lease."""
     spent = delivery.expiries >= MAX_EXPIRIES
-    return Finish(
+    return AttemptOutcome(
         team_id=delivery.team_id,
         id=delivery.id,
         attempt=delivery.attempt,
@@ -286,7 +286,7 @@ def interrupted(delivery: Claimed) -> Finish:
     )
 
 
-async def _note(tx: Tx, failed: Sequence[tuple[Claimed, str]], now: datetime) -> None:
+async def _note(tx: Tx, failed: Sequence[tuple[ClaimedDelivery, str]], now: datetime) -> None:
     """Add the failed deliveries to the timelines of their incidents."""
     entries = [
         timeline.NewTimelineEntry(

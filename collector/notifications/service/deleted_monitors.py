@@ -13,7 +13,7 @@ from collector.events.core.subscriptions import is_subscribed
 from collector.events.storage import events
 from collector.monitors.storage.monitors import Monitor
 from collector.notifications.storage import channels, deliveries, monitor_deliveries
-from collector.notifications.storage.deliveries import New
+from collector.notifications.storage.deliveries import NewDelivery
 from collector.platform.storage.db import Tx
 from shared import ids
 
@@ -41,7 +41,7 @@ async def notify(tx: Tx, monitor: Monitor, incident: LatestIncident | None, now:
         await deliveries.insert(
             tx,
             [
-                New(
+                NewDelivery(
                     monitor.team_id,
                     ids.uuid7(),
                     channel.id,

@@ -16,14 +16,14 @@ from collector.platform.monitor import has_ink, merge
 from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import read, to_json
 from shared.errors import Invalid
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelSettings:
     """The settings that every type of channel has."""
 
-    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
     """Name of the channel, 1 to 255 characters."""
     enabled: bool = True
     """Whether anything is sent through the channel."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from collector.notifications.storage import mail_addresses as table
-from collector.notifications.storage.mail_addresses import Unconfirmed
+from collector.notifications.storage.mail_addresses import UnconfirmedAddress
 from collector.platform.bucket import TeamPlan
 from collector.platform.mailer import Held
 from collector.platform.secret_hash import secret_hash
@@ -71,7 +71,7 @@ async def ask_again(db: Db, team_id: int, addresses: Sequence[str]) -> None:
         await table.ask_again(tx, team_id, [address.lower() for address in addresses])
 
 
-async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
+async def due(db: Db, limit: int) -> list[tuple[UnconfirmedAddress, str]]:
     """The addresses to ask now, each with the secret of a new link."""
     async with db.transaction() as tx:
         await table.note(tx, limit)
@@ -81,19 +81,19 @@ async def due(db: Db, limit: int) -> list[tuple[Unconfirmed, str]]:
     return found
 
 
-async def asked(db: Db, address: Unconfirmed) -> None:
+async def asked(db: Db, address: UnconfirmedAddress) -> None:
     """Record that the mail was handed in."""
     async with db.transaction() as tx:
         await table.asked(tx, address.team_id, address.address)
 
 
-async def linked(db: Db, secret: str) -> Unconfirmed:
+async def linked(db: Db, secret: str) -> UnconfirmedAddress:
     """The address to which a confirmation link was sent. Raises NotFound."""
     async with db.connection() as tx:
         return _there(await table.linked(tx, secret_hash(secret)))
 
 
-async def confirm(db: Db, secret: str) -> Unconfirmed:
+async def confirm(db: Db, secret: str) -> UnconfirmedAddress:
     """Confirm the address; mails are sent to it from now on. Raises NotFound."""
     async with db.transaction() as tx:
         address = _there(await table.linked(tx, secret_hash(secret)))
@@ -101,7 +101,7 @@ async def confirm(db: Db, secret: str) -> Unconfirmed:
     return address
 
 
-def _there(address: Unconfirmed | None) -> Unconfirmed:
+def _there(address: UnconfirmedAddress | None) -> UnconfirmedAddress:
     if address is None:
         raise NotFound("This link leads nowhere: a newer mail has another one")
     return address

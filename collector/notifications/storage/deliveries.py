@@ -20,7 +20,7 @@ LOST = "no word of this try: its sender stopped"
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewDelivery:
     """One event for one channel."""
 
     team_id: int
@@ -33,7 +33,7 @@ class New:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedDelivery:
     """An attempt to make now, with all data it needs; *status* is FAILED if its leases expired too often.
 
     *reached*: the addressees that earlier attempts reached, one per line.
@@ -65,7 +65,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class AttemptOutcome:
     """The result of an attempt. *wait*: until the next one, while pending; *interrupted*: uses up no retry.
 
     *reached*: the addressees reached so far, this attempt included, one per line, if the channel reports
@@ -86,7 +86,7 @@ class Finish:
     pause: timedelta | None = None
 
 
-async def insert(tx: Tx, deliveries: Sequence[New], cause: str = "event") -> int:
+async def insert(tx: Tx, deliveries: Sequence[NewDelivery], cause: str = "event") -> int:
     """Queue deliveries, due at once; skip those queued for the same cause before. Return the number added."""
     rows = await tx.fetch(
         """
@@ -287,7 +287,7 @@ async def claim(
     flying: Mapping[UUID, int],
     crowded: Sequence[int] = (),
     mails: int = 0,
-) -> list[Claimed]:
+) -> list[ClaimedDelivery]:
     """Lease due deliveries, up to *per_channel* per channel, including those already *flying*.
 
     *crowded*: teams of which none are taken; *mails*: how many mails are taken in addition to *limit*.
@@ -306,10 +306,10 @@ async def claim(
         GRACE,
         LOST,
     )
-    return [Claimed(**row) for row in rows]
+    return [ClaimedDelivery(**row) for row in rows]
 
 
-async def finish(tx: Tx, finishes: Sequence[Finish]) -> dict[UUID, DeliveryStatus]:
+async def finish(tx: Tx, finishes: Sequence[AttemptOutcome]) -> dict[UUID, DeliveryStatus]:
     """Record how attempts ended; return the new status by id, for those whose lease was still valid.
 
     A delivery with no attempt left has failed. A channel with a successful attempt works again.

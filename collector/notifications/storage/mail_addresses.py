@@ -11,7 +11,7 @@ _APART = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Unconfirmed:
+class UnconfirmedAddress:
     """An address that has to confirm, and the team that wants to write to it."""
 
     team_id: int
@@ -84,7 +84,7 @@ async def ask_again(tx: Tx, team_id: int, addresses: Sequence[str]) -> None:
     )
 
 
-async def claim(tx: Tx, limit: int, retry: timedelta) -> list[Unconfirmed]:
+async def claim(tx: Tx, limit: int, retry: timedelta) -> list[UnconfirmedAddress]:
     """Claim the addresses to ask now, each for one caller; due again after *retry* unless `asked` follows."""
     rows = await tx.fetch(
         """
@@ -100,7 +100,7 @@ async def claim(tx: Tx, limit: int, retry: timedelta) -> list[Unconfirmed]:
         limit,
         retry,
     )
-    return [Unconfirmed(**row) for row in rows]
+    return [UnconfirmedAddress(**row) for row in rows]
 
 
 async def prepare(tx: Tx, team_id: int, address: str, secret: bytes) -> None:
@@ -125,7 +125,7 @@ async def asked(tx: Tx, team_id: int, address: str) -> None:
     )
 
 
-async def linked(tx: Tx, secret: bytes) -> Unconfirmed | None:
+async def linked(tx: Tx, secret: bytes) -> UnconfirmedAddress | None:
     """The address to which a link was sent, and the team that asked."""
     row = await tx.fetchrow(
         """
@@ -134,7 +134,7 @@ async def linked(tx: Tx, secret: bytes) -> Unconfirmed | None:
         """,
         secret,
     )
-    return Unconfirmed(**row) if row else None
+    return UnconfirmedAddress(**row) if row else None
 
 
 async def confirm(tx: Tx, secret: bytes) -> None:

@@ -14,7 +14,7 @@ from collector.http import auth, ratelimit
 from collector.http.context import context_of
 from collector.platform import metrics as numbers
 from shared import blackbox, ids
-from shared.blackbox import Last, label
+from shared.blackbox import LastCheck, label
 from shared.errors import Unauthorized
 from shared.phases import unpack
 
@@ -70,7 +70,7 @@ async def _expose(request: web.Request, team_id: int, first: Iterable[str]) -> w
     return response
 
 
-def _last(result: LastResult) -> Last:
+def _last(result: LastResult) -> LastCheck:
     labels = ",".join(
         (
             label("instance", blackbox.target(result.type, result.config)),
@@ -81,7 +81,7 @@ def _last(result: LastResult) -> Last:
         )
     )
     phases, seen = unpack(result.phases or b""), expiry(result.checkpoint)
-    return Last(
+    return LastCheck(
         labels,
         result.type,
         result.good,

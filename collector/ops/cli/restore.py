@@ -8,7 +8,7 @@ from typing import BinaryIO
 from collector.ops.cli.backup import described
 from collector.ops.cli.progress import reading
 from collector.ops.storage import backup_file, dump, restore
-from collector.ops.storage.backup_file import Broken, Checked
+from collector.ops.storage.backup_file import BrokenBackup, VerifiedBackup
 from collector.platform.embedded.server import reach
 from collector.platform.interruptible import UNCHANGED, run
 from collector.platform.seal import Keyring
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _lines(checked: Checked, done: Sequence[str], *, check: bool) -> list[str]:
+def _lines(checked: VerifiedBackup, done: Sequence[str], *, check: bool) -> list[str]:
     return [
         "whole" if check else "restored",
         *described(checked.header, checked.trailer),
@@ -67,10 +67,10 @@ def _opened(path: Path) -> BinaryIO:
         raise CannotStart(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _checked(path: Path, file: BinaryIO) -> Checked:
+def _checked(path: Path, file: BinaryIO) -> VerifiedBackup:
     try:
         return backup_file.check(file)
-    except Broken as error:
+    except BrokenBackup as error:
         raise _unusable(path, error) from None
 
 
@@ -89,20 +89,20 @@ def _kept(path: Path) -> str | None:
     return path.read_text().strip() if path.exists() else None
 
 
-async def _load(settings: OperatorSettings, path: Path, file: BinaryIO, checked: Checked) -> list[str]:
+async def _load(settings: OperatorSettings, path: Path, file: BinaryIO, checked: VerifiedBackup) -> list[str]:
     if settings.database_url is not None:
         return await _load_into(settings.database_url, path, file, checked)
     async with reach(settings.data_dir) as url:
         return await _load_into(url, path, file, checked)
 
 
-async def _load_into(url: str, path: Path, file: BinaryIO, checked: Checked) -> list[str]:
+async def _load_into(url: str, path: Path, file: BinaryIO, checked: VerifiedBackup) -> list[str]:
     async with dump.connected(url, "tocsin restore") as connection:
         try:
             return await restore.load(connection, file, checked, utc_now())
-        except Broken as error:
+        except BrokenBackup as error:
             raise _unusable(path, error) from None
 
 
-def _unusable(path: Path, error: Broken) -> CannotStart:
+def _unusable(path: Path, error: BrokenBackup) -> CannotStart:
     return CannotStart(f"{path} cannot be restored: {error}; nothing was changed")

@@ -23,7 +23,7 @@ _PIECE: Final = 1 << 18
 _LONGEST_LINE: Final = 1 << 20
 
 
-class Broken(CannotStart):
+class BrokenBackup(CannotStart):
     """The file is not a complete backup."""
 
 
@@ -56,7 +56,7 @@ class Trailer:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class VerifiedBackup:
     """A complete backup, read to its end."""
 
     header: BackupHeader
@@ -108,11 +108,11 @@ class BackupReader:
         try:
             return _HEADER.validate_json(self._line())
         except ValidationError:
-            raise Broken("it does not begin as a backup of Tocsin does") from None
+            raise BrokenBackup("it does not begin as a backup of Tocsin does") from None
 
     def table(self, name: str) -> None:
         if self._line() != _line({"table": name}):
-            raise Broken(f"the table {name} is not where it should be")
+            raise BrokenBackup(f"the table {name} is not where it should be")
 
     def rows(self) -> Iterator[bytes]:
         """The text of a table's rows, in arbitrary pieces."""
@@ -132,18 +132,18 @@ class BackupReader:
         try:
             trailer = _TRAILER.validate_json(self._line())
         except ValidationError:
-            raise Broken("it does not end as a backup of Tocsin does") from None
+            raise BrokenBackup("it does not end as a backup of Tocsin does") from None
         digest = self._hash.hexdigest()
         if self._line() != _line({"sha256": digest}):
-            raise Broken("its checksum is another one: it was damaged")
+            raise BrokenBackup("its checksum is another one: it was damaged")
         if self._text or self._next():
-            raise Broken("something follows its end")
+            raise BrokenBackup("something follows its end")
         return trailer, digest
 
     def _line(self) -> bytes:
         while (end := self._text.find(b"\n")) < 0:
             if len(self._text) > _LONGEST_LINE:
-                raise Broken("one of its lines is too long")
+                raise BrokenBackup("one of its lines is too long")
             self._fill()
         return self._took(end + 1)
 
@@ -155,7 +155,7 @@ class BackupReader:
     def _fill(self) -> None:
         piece = self._next()
         if not piece:
-            raise Broken("it ends too early")
+            raise BrokenBackup("it ends too early")
         self._text += piece
 
     def _next(self) -> bytes:
@@ -163,25 +163,25 @@ class BackupReader:
         while not self._unpacker.eof:
             packed = self._unpacker.unconsumed_tail or self._read()
             if not packed:
-                raise Broken("it is cut off")
+                raise BrokenBackup("it is cut off")
             try:
                 piece = self._unpacker.decompress(packed, _PIECE)
             except zlib.error:
-                raise Broken("it is damaged, or no backup at all") from None
+                raise BrokenBackup("it is damaged, or no backup at all") from None
             if piece:
                 return piece
         if self._unpacker.unused_data or self._read():
-            raise Broken("something follows its end")
+            raise BrokenBackup("something follows its end")
         return b""
 
     def _read(self) -> bytes:
         try:
             return self._file.read(_PIECE)
         except OSError as error:
-            raise Broken(f"it cannot be read: {error.strerror or error}") from error
+            raise BrokenBackup(f"it cannot be read: {error.strerror or error}") from error
 
 
-def check(file: BinaryIO) -> Checked:
+def check(file: BinaryIO) -> VerifiedBackup:
     """Read a backup completely. Raises Broken."""
     file.seek(0)
     reader = BackupReader(file)
@@ -192,8 +192,8 @@ def check(file: BinaryIO) -> Checked:
         counted[name] = sum(piece.count(b"\n") for piece in reader.rows())
     trailer, digest = reader.end()
     if counted != trailer.rows:
-        raise Broken("it has not as many rows as it says")
-    return Checked(header, trailer, digest)
+        raise BrokenBackup("it has not as many rows as it says")
+    return VerifiedBackup(header, trailer, digest)
 
 
 def _line(value: Any) -> bytes:

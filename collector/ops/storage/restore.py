@@ -6,7 +6,13 @@ from typing import BinaryIO, Final
 
 from collector.history.storage import partitions
 from collector.ops.storage import dump
-from collector.ops.storage.backup_file import BackupHeader, BackupReader, Broken, Checked, Trailer
+from collector.ops.storage.backup_file import (
+    BackupHeader,
+    BackupReader,
+    BrokenBackup,
+    Trailer,
+    VerifiedBackup,
+)
 from collector.ops.storage.dump import Table
 from collector.platform.storage.db import Connection
 from collector.platform.storage.migrate import Migration, known, migrate
@@ -40,7 +46,7 @@ def known_to_us(header: BackupHeader) -> list[Migration]:
     return wanted
 
 
-async def load(connection: Connection, file: BinaryIO, checked: Checked, now: datetime) -> list[str]:
+async def load(connection: Connection, file: BinaryIO, checked: VerifiedBackup, now: datetime) -> list[str]:
     """Load a backup, then migrate it to this version; return the migrations applied.
 
     Raises CannotStart, which says what is there, for a database that is not empty; and Broken.
@@ -108,25 +114,25 @@ def _compare(header: BackupHeader, there: Sequence[Table]) -> None:
     ours = {table.name: list(table.columns) for table in there}
     for name, columns in header.tables.items():
         if ours.pop(name, None) != list(columns):
-            raise Broken(f"its table {name} is not the one that its migrations make")
+            raise BrokenBackup(f"its table {name} is not the one that its migrations make")
     if missing := sorted(ours.keys() - set(header.left_out)):
-        raise Broken(f"it lacks {_few(missing)}")
+        raise BrokenBackup(f"it lacks {_few(missing)}")
 
 
-async def _fill(connection: Connection, file: BinaryIO, checked: Checked) -> None:
+async def _fill(connection: Connection, file: BinaryIO, checked: VerifiedBackup) -> None:
     file.seek(0)
     reader = BackupReader(file)
     if reader.begin() != checked.header:
-        raise Broken("it changed while it was read")
+        raise BrokenBackup("it changed while it was read")
     for name, columns in checked.header.tables.items():
         reader.table(name)
         tag = await connection.copy_to_table(
             name, source=_pieces(reader), columns=list(columns), format="text"
         )
         if int(tag.split()[-1]) != checked.trailer.rows[name]:
-            raise Broken(f"its table {name} has another number of rows than it says")
+            raise BrokenBackup(f"its table {name} has another number of rows than it says")
     if reader.end() != (checked.trailer, checked.digest):
-        raise Broken("it changed while it was read")
+        raise BrokenBackup("it changed while it was read")
 
 
 async def _pieces(reader: BackupReader) -> AsyncIterator[bytes]:

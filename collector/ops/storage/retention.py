@@ -69,7 +69,7 @@ async def rollups(tx: Tx, monitors: Sequence[int], before: datetime) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Old:
+class _Expiry:
     """Rows to delete individually: those whose *age*, a time, is before $1 and that meet *others*.
 
     In *others*, $2 is the time limit of the retention; $1 is at most a day after the oldest row.
@@ -87,19 +87,19 @@ _OPEN: Final = """
         WHERE i.team_id = {}.team_id AND i.id = {}.incident_id AND i.status <> 'resolved'
     )
 """
-_ROWS: Final[Mapping[str, _Old]] = {
-    "outages": _Old("outages", "t.ended_at"),
+_ROWS: Final[Mapping[str, _Expiry]] = {
+    "outages": _Expiry("outages", "t.ended_at"),
     # Expired cadences, since the next one began.
-    "cadences": _Old(
+    "cadences": _Expiry(
         "cadences", "(SELECT min(c.since) FROM cadences c WHERE c.monitor = t.monitor AND c.since > t.since)"
     ),
-    "refused": _Old("refused_results", "t.at"),
-    "gaps": _Old("result_gaps", "t.at"),
-    "chain_logs": _Old("web3_logs", "t.found_at"),
+    "refused": _Expiry("refused_results", "t.at"),
+    "gaps": _Expiry("result_gaps", "t.at"),
+    "chain_logs": _Expiry("web3_logs", "t.found_at"),
     # Responses of failed checks in streaks that are too old.
-    "failures": _Old("failures", "t.at"),
+    "failures": _Expiry("failures", "t.at"),
     # Probes that cannot return without enrolling. Revoked ones stay, to be recognized.
-    "probes": _Old(
+    "probes": _Expiry(
         "probes",
         "coalesce(t.seen_at, t.created_at)",
         """
@@ -107,7 +107,7 @@ _ROWS: Final[Mapping[str, _Old]] = {
         AND NOT EXISTS (SELECT FROM probe_certificates c WHERE c.probe_id = t.probe_id AND c.not_after >= $2)
         """,
     ),
-    "deliveries": _Old(
+    "deliveries": _Expiry(
         "deliveries",
         "t.finished_at",
         f"""
@@ -118,7 +118,7 @@ _ROWS: Final[Mapping[str, _Old]] = {
         """,
     ),
     # Events that were routed and have no deliveries left.
-    "events": _Old(
+    "events": _Expiry(
         "events",
         "t.created_at",
         f"""
@@ -132,20 +132,22 @@ _ROWS: Final[Mapping[str, _Old]] = {
     ),
     # Recovered alerts. Those of an open incident show who was notified; those still due for evaluation
     # keep their rule from firing.
-    "alerts": _Old(
+    "alerts": _Expiry(
         "alerts",
         "t.recovered_at",
         f"t.status = 'recovered' AND t.due_at IS NULL AND NOT {_OPEN.format('t', 't')}",
     ),
     # Independently of the argument, every entry is kept for three years.
-    "audit": _Old("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
-    "answers": _Old("idempotency_keys", "t.created_at"),
-    "ping_bodies": _Old("ping_bodies", "t.ts"),
-    "agent_metrics": _Old("agent_metrics_hour", "t.at"),
-    "listening": _Old("listening", "t.until"),
-    "maintenance": _Old("maintenance_spans", "t.ends_at"),
+    "audit": _Expiry("audit_log", "t.at", "t.at < now() - interval '1095 days'"),
+    "answers": _Expiry("idempotency_keys", "t.created_at"),
+    "ping_bodies": _Expiry("ping_bodies", "t.ts"),
+    "agent_metrics": _Expiry("agent_metrics_hour", "t.at"),
+    "listening": _Expiry("listening", "t.until"),
+    "maintenance": _Expiry("maintenance_spans", "t.ends_at"),
     # Error texts that no result can reference; a paused monitor's state still may.
-    "errors": _Old("errors", "t.seen_at", "NOT EXISTS (SELECT FROM states s WHERE s.last_error = t.error)"),
+    "errors": _Expiry(
+        "errors", "t.seen_at", "NOT EXISTS (SELECT FROM states s WHERE s.last_error = t.error)"
+    ),
 }
 
 

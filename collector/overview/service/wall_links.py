@@ -19,7 +19,7 @@ from collector.platform.storage.db import Db
 from collector.platform.validation.validation import check
 from shared import ids
 from shared.errors import Conflict, NotFound
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 WHAT: Final = "Wall link"
 MOST: Final = 50
@@ -37,7 +37,7 @@ _NOTED_EVERY: Final = timedelta(minutes=1)
 class WallLinkRequest:
     """A request for a link."""
 
-    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(255), Predicate(has_ink), ErrorText("must not be blank")]
     """Name of the screen, 1 to 255 characters."""
     expires_in: Literal["never", "30d", "90d", "1y"] = "never"
     """How long the link is valid."""

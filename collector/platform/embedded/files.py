@@ -25,7 +25,7 @@ _HOME_NOTE: Final = "postgres-home"
 log = structlog.get_logger()
 
 
-class InUse(CannotStart):
+class DirectoryInUse(CannotStart):
     """Another process uses the data directory."""
 
 
@@ -92,7 +92,7 @@ def lock(data_dir: Path) -> int:
     except BlockingIOError:
         holder = os.read(file, 20).decode(errors="replace").strip() or "unknown"
         os.close(file)
-        raise InUse(
+        raise DirectoryInUse(
             f"{data_dir} is in use by another tocsin (process {holder}); "
             "stop that one, or give this one another TOCSIN_DATA_DIR"
         ) from None

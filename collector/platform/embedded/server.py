@@ -165,7 +165,7 @@ async def reach(data_dir: Path) -> AsyncIterator[str]:
     server = Embedded(data_dir)
     try:
         await server.start()
-    except files.InUse:
+    except files.DirectoryInUse:
         yield files.url(server.data_dir)
         return
     try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from collector.platform.bucket import Ask, TeamPlan
+from collector.platform.bucket import BucketRequest, TeamPlan
 from collector.platform.storage.db import Tx
 
 # The team (0: none), and the token's id or the address.
@@ -12,14 +12,14 @@ Key: TypeAlias = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class GrantedTokens:
     """The tokens that a bucket granted, and its new level."""
 
     level: float
     granted: int
 
 
-async def draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Drawn]:
+async def draw(tx: Tx, asks: Mapping[Key, tuple[BucketRequest, TeamPlan]]) -> dict[Key, GrantedTokens]:
     """Settle with each bucket, creating full ones; a request for tokens gets a part of what is left."""
     drawn = await _draw(tx, asks)
     if missing := {key: asked for key, asked in asks.items() if key not in drawn}:
@@ -71,9 +71,9 @@ async def sweep(tx: Tx, limit: int) -> int:
     return int(tag.split()[-1])
 
 
-async def _draw(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> dict[Key, Drawn]:
+async def _draw(tx: Tx, asks: Mapping[Key, tuple[BucketRequest, TeamPlan]]) -> dict[Key, GrantedTokens]:
     rows = await tx.fetch(_DRAW, *_columns(asks))
-    return {(row["team_id"], row["key"]): Drawn(row["level"], row["granted"]) for row in rows}
+    return {(row["team_id"], row["key"]): GrantedTokens(row["level"], row["granted"]) for row in rows}
 
 
 # Grants a quarter of what is left, but at least the inflow of a quarter of a second: the last tokens stay
@@ -99,7 +99,7 @@ _DRAW = """
 """
 
 
-async def _fill(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> None:
+async def _fill(tx: Tx, asks: Mapping[Key, tuple[BucketRequest, TeamPlan]]) -> None:
     keys = sorted(asks)
     await tx.execute(
         """
@@ -114,7 +114,7 @@ async def _fill(tx: Tx, asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> None:
     )
 
 
-def _columns(asks: Mapping[Key, tuple[Ask, TeamPlan]]) -> tuple[Sequence[object], ...]:
+def _columns(asks: Mapping[Key, tuple[BucketRequest, TeamPlan]]) -> tuple[Sequence[object], ...]:
     return (
         [team_id for team_id, _ in asks],
         [key for _, key in asks],

@@ -7,7 +7,7 @@ import orjson
 from annotated_types import MaxLen
 
 from collector.platform.validation.shapes import Member, Shape, members, shape
-from shared.kinds.fields import JsonText, LeavesOut, NumericText
+from shared.kinds.fields import DroppedEntries, JsonText, NumericText
 
 _NUL = "must not hold a NUL character"
 _EXACT = 2**53  # larger JSON numbers may lose precision
@@ -71,7 +71,7 @@ class BodyReader:
 
     def _kept(self, form: Shape, value: dict[str, Any], path: str) -> dict[str, Any]:
         """*value* without the entries that its field ignores."""
-        rule: LeavesOut | None = form.mark(LeavesOut)
+        rule: DroppedEntries | None = form.mark(DroppedEntries)
         dropped = [name for name in value if rule and name.lower() in rule.names]
         if rule:
             self.warnings += [f"{path}: {name} was dropped: {rule.why}" for name in dropped]

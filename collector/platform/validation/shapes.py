@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from shared.kinds.fields import Says, camel
+from shared.kinds.fields import ErrorText, camel
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Shape:
             self._first[kind] = next((mark for mark in self.marks if isinstance(mark, kind)), None)
         return self._first[kind]
 
-    def says(self, value: Any) -> Says | None:
+    def says(self, value: Any) -> ErrorText | None:
         """The error text for a bad *value*, or None."""
-        marks = (mark for mark in self.marks if isinstance(mark, Says))
+        marks = (mark for mark in self.marks if isinstance(mark, ErrorText))
         return next((mark for mark in marks if mark.of is None or mark.of(value)), None)
 
     def words(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ _SCALARS = frozenset({str, int, float, bool})
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[T]):
+class ParseResult(Generic[T]):
     """*value* is None exactly if there are *faults*; *unknown* names the ignored fields.
 
     *warnings* describe what was left out of a field's value.
@@ -64,13 +64,13 @@ def check(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> tuple
     return found.value, found.unknown
 
 
-def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> Read[T]:
+def read(cls: type[T], values: Mapping[str, Any], *, prefix: str = "") -> ParseResult[T]:
     """As `check`, for callers that collect errors from several sources."""
     reader = BodyReader()
     prepared = reader.record(cls, values, prefix)
     value, faults = _validate(cls, prepared, prefix)
     faults |= reader.faults
-    return Read(None if faults else value, faults, reader.unknown, reader.warnings)
+    return ParseResult(None if faults else value, faults, reader.unknown, reader.warnings)
 
 
 def ignored(unknown: Iterable[str]) -> list[str]:

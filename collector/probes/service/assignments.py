@@ -142,7 +142,7 @@ async def _choices(
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class Reassignment:
     """The number of reassigned (monitor, location)s, and those that their holders must release first."""
 
     moved: int
@@ -160,7 +160,7 @@ async def rebalance(
     patient: bool = False,
     gently: bool = False,
     overdue: Container[plans.PlacedMonitor] = (),
-) -> Moves:
+) -> Reassignment:
     """Give every (monitor, location) to the probe that should have it; ring the signals after the commit.
 
     *patient*: silent probes keep their assignments, while they may still reconnect. *gently*: a connected
@@ -178,7 +178,7 @@ async def rebalance(
             (asked if asks else moves).append((held, chosen))
     await _move(tx, moves)
     await _signal(tx, "release", ((held.probe_id, held.monitor) for held, _ in asked))
-    return Moves(len(moves), [held for held, _ in asked])
+    return Reassignment(len(moves), [held for held, _ in asked])
 
 
 async def hand_over(tx: Tx, probe_id: UUID, numbers: Sequence[int], now: datetime) -> int:

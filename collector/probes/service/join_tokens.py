@@ -22,7 +22,7 @@ from collector.probes.storage.join_tokens import JoinTokenRow
 from shared import ids, join_tokens
 from shared.errors import NotFound
 from shared.ids import uuid7
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 WHAT = "Probe token"
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -38,7 +38,7 @@ def _is_slug(text: str) -> bool:
 
 
 Location = Annotated[
-    str, Predicate(_is_slug), Says("must have 1 to 63 of a-z, 0-9 and -, and not begin with -")
+    str, Predicate(_is_slug), ErrorText("must have 1 to 63 of a-z, 0-9 and -, and not begin with -")
 ]
 
 

@@ -19,7 +19,7 @@ from collector.probes.storage.reads import Probe
 from shared import ids
 from shared.clock import iso
 from shared.errors import Conflict, Forbidden, NotFound
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 
 WHAT = "Probe"
 _HEARD_WITHIN = timedelta(seconds=60)
@@ -29,7 +29,7 @@ _HEARD_WITHIN = timedelta(seconds=60)
 class ProbeFields:
     """The writable fields of a probe."""
 
-    name: Annotated[str, MinLen(1), MaxLen(100), Predicate(has_ink), Says("must not be blank")]
+    name: Annotated[str, MinLen(1), MaxLen(100), Predicate(has_ink), ErrorText("must not be blank")]
 
 
 async def page(db: Db, team_id: int, limit: int | None, offset: int) -> tuple[list[Probe], int]:

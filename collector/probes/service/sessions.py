@@ -11,7 +11,7 @@ from shared.errors import Conflict, Forbidden, Unauthorized
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedSession:
     """A session's number, and the last committed seq of each incarnation that the probe named.
 
     *operators*: whether the probe belongs to the operator rather than to a team.
@@ -22,7 +22,7 @@ class Accepted:
     operators: bool
 
 
-async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
+async def accept(db: Db, probe: probes.ProbeDescription, now: datetime) -> AcceptedSession:
     """Start a session, which fences an older one of the same probe.
 
     Raises Unauthorized for a probe that never enrolled here, Forbidden for one that was revoked or claims
@@ -43,10 +43,10 @@ async def accept(db: Db, probe: probes.Newcomer, now: datetime) -> Accepted:
             raise is_connected(before.address, before.connected_at)
         session = await probes.start_session(tx, probe, now)
         committed = await probes.take_cursors(tx, probe.probe_id, session, probe.incarnations, now)
-    return Accepted(session, committed, operators=before.team_id is None)
+    return AcceptedSession(session, committed, operators=before.team_id is None)
 
 
-async def _is_another(tx: Tx, before: probes.ProbeRow, probe: probes.Newcomer) -> bool:
+async def _is_another(tx: Tx, before: probes.ProbeRow, probe: probes.ProbeDescription) -> bool:
     """Whether it differs from the connected process and is not a younger one on the same machine."""
     own = probe.incarnations[-1:]
     return before.boot_id != probe.boot_id or (

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 from uuid import UUID
 
-from collector.probes.storage.probes import Newcomer
+from collector.probes.storage.probes import ProbeDescription
 from shared.errors import TocsinError
 from shared.wire.convert import signed
 from shared.wire.v1 import probe_pb2
@@ -25,7 +25,7 @@ class WrongProtocol(TocsinError):
     """A probe speaks an unsupported protocol version."""
 
 
-def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
+def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> ProbeDescription:
     """Parse the hello. Raises WrongProtocol and BadMessage."""
     if hello.protocol != PROTOCOL:
         raise WrongProtocol(f"this collector speaks protocol {PROTOCOL}, the probe {hello.protocol}")
@@ -39,7 +39,7 @@ def read(hello: probe_pb2.Hello, probe_id: UUID, peer: str) -> Newcomer:
         all(max(revision.monitor, revision.revision) < 2**31 for revision in hello.stopped),
         "no such revision",
     )
-    return Newcomer(
+    return ProbeDescription(
         probe_id=probe_id,
         locations=list(dict.fromkeys(hello.locations)),
         kinds=list(dict.fromkeys(hello.kinds)),

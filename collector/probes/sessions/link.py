@@ -10,13 +10,13 @@ from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
 from collector.probes.core.assignment import LIVE
-from collector.probes.service.sessions import Accepted
+from collector.probes.service.sessions import AcceptedSession
 from collector.probes.sessions.batches import Batches
 from collector.probes.sessions.clock import Moment, ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
 from collector.probes.sessions.plan import Handover, SessionPlan
 from collector.probes.sessions.queue import FrameWriter, Outbox
-from collector.probes.sessions.runs import Runs
+from collector.probes.sessions.runs import RemoteRuns
 from collector.probes.storage.probes import ProbeSignal
 from collector.web3.service.nodes import Nodes
 from shared.certificates import Passport
@@ -28,7 +28,7 @@ from shared.wire.v1 import probe_pb2
 _SILENT_S = 20.0
 
 
-class TakenOver(TocsinError):
+class SessionTakenOver(TocsinError):
     """A younger session of the same probe has started."""
 
 
@@ -46,7 +46,7 @@ class SessionLink:
         received: Moment,
         passport: Passport,
         peer: str,
-        accepted: Accepted,
+        accepted: AcceptedSession,
         now: UtcClock,
         nodes: Nodes,
     ) -> None:
@@ -69,7 +69,7 @@ class SessionLink:
         hello = first.hello
         self._clock = ProbeClock(hello.boot_id, first.sent_us, hello.wall_us, received)
         self.plan = SessionPlan(db, keyring, self._outbox, probe_id, nodes)
-        self.runs = Runs(db, signals, keyring, self._outbox, probe_id, nodes)
+        self.runs = RemoteRuns(db, signals, keyring, self._outbox, probe_id, nodes)
         self._handover = Handover(db, signals, probe_id, now)
         self._batches = Batches(
             db,

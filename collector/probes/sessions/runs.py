@@ -30,7 +30,7 @@ _HEARD_WITHIN = timedelta(seconds=30)
 _MAX_ASKED = 1000
 
 
-class Runs:
+class RemoteRuns:
     """Runs on this probe; answers to unknown runs are dropped, so no probe can answer for another."""
 
     def __init__(

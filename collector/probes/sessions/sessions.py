@@ -21,7 +21,7 @@ from collector.probes.sessions import hello as hellos
 from collector.probes.sessions.batches import MAX_UNACKED
 from collector.probes.sessions.certificates import Enrolment, ServerCredentials
 from collector.probes.sessions.clock import moment
-from collector.probes.sessions.link import SessionLink, TakenOver
+from collector.probes.sessions.link import SessionLink, SessionTakenOver
 from collector.probes.sessions.refusals import Refusals
 from collector.probes.storage import enrolments, probes
 from collector.web3.service.nodes import NONE, Nodes
@@ -40,7 +40,7 @@ _STATUS: dict[type[TocsinError], grpc.StatusCode] = {
     hellos.BadMessage: grpc.StatusCode.INVALID_ARGUMENT,
     hellos.WrongProtocol: grpc.StatusCode.FAILED_PRECONDITION,
     Fenced: grpc.StatusCode.ABORTED,
-    TakenOver: grpc.StatusCode.ABORTED,
+    SessionTakenOver: grpc.StatusCode.ABORTED,
 }
 
 _REFUSALS = (hellos.BadMessage, hellos.WrongProtocol, Unauthorized, Forbidden, Conflict)
@@ -139,7 +139,7 @@ class Sessions:
             self._ended = [sign for sign in self._ended if sign not in ended]
             for session in signs_of.keys() - current:
                 if session in self._links:
-                    self._links[session].close(TakenOver(_TAKEN_OVER))
+                    self._links[session].close(SessionTakenOver(_TAKEN_OVER))
         await self._dismiss()
         return False
 
@@ -233,7 +233,7 @@ class Sessions:
             self._ended.append(link.last_sign())
             self.bell.ring()
 
-    async def _stop(self, newcomer: probes.Newcomer) -> None:
+    async def _stop(self, newcomer: probes.ProbeDescription) -> None:
         """Stop the checks that stalled this probe on all probes."""
         async with self._db.transaction() as tx:
             monitors = await assignments.stop(tx, newcomer.probe_id, newcomer.stopped)
@@ -251,9 +251,9 @@ class Sessions:
         """Keep only the youngest session of a probe, regardless of the order in which they arrive."""
         for other, link in self._links.items():
             if link.probe_id == probe_id and other > session:
-                raise TakenOver(_TAKEN_OVER)
+                raise SessionTakenOver(_TAKEN_OVER)
             if link.probe_id == probe_id:
-                link.close(TakenOver(_TAKEN_OVER))
+                link.close(SessionTakenOver(_TAKEN_OVER))
 
     async def _hear_plan(self, payload: dict[str, Any]) -> None:
         for link in self._links.values():

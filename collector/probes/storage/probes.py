@@ -13,7 +13,7 @@ _KEEP_CURSORS = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Newcomer:
+class ProbeDescription:
     """A probe's description of itself at session start; its incarnations oldest first.
 
     *stopped*: monitors and revisions whose checks stalled it.
@@ -60,7 +60,7 @@ async def lock(tx: Tx, probe_id: UUID) -> ProbeRow | None:
     return ProbeRow(**row) if row else None
 
 
-async def start_session(tx: Tx, probe: Newcomer, now: datetime) -> int:
+async def start_session(tx: Tx, probe: ProbeDescription, now: datetime) -> int:
     """Start a session and return its number; `lock` must have locked the row."""
     session: int = await tx.fetchval(
         """

@@ -28,7 +28,7 @@ from collector.status_pages.web.badges import BadgeStyle
 from collector.status_pages.web.pictures import PICTURES
 from collector.status_pages.web.policy import policy
 from collector.status_pages.web.words import ENGLISH, LANGUAGES, negotiated
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 from shared import ids
 from shared.clock import iso
 
@@ -52,7 +52,7 @@ _NUMBER: Final = re.compile("[0-9]{1,6}")
 # Pages of so many incidents are cached, the newest.
 _KEPT: Final = 10
 
-Draw = Callable[[PageView, PageAddresses, Words], str]
+Draw = Callable[[PageView, PageAddresses, LanguageTexts], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ async def incident(request: web.Request) -> web.Response:
         return missing(request)
     words, view = words_for(request), visited.site.view
 
-    def draw(view: PageView, place: PageAddresses, words: Words) -> str:
+    def draw(view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
         return status.incident(view, place, words, details)
 
     # A crowd reads the newest; of the others one visitor can ask for each in every language, so none is kept.
@@ -271,7 +271,7 @@ def missing(request: web.Request) -> web.Response:
     return web.Response(status=404, text=text, content_type=_HTML, charset="utf-8", headers=headers)
 
 
-def words_for(request: web.Request) -> Words:
+def words_for(request: web.Request) -> LanguageTexts:
     """The language that the visitor chose by the form of a page, now or before, else the browser's."""
     chosen = request.query.get("lang") or request.cookies.get(LANGUAGE_COOKIE, "")
     return LANGUAGES.get(chosen) or negotiated(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
@@ -291,7 +291,9 @@ async def _for_programs(
     return answer
 
 
-async def _guarded(request: web.Request, name: str, draw: Draw, kind: str, words: Words) -> web.Response:
+async def _guarded(
+    request: web.Request, name: str, draw: Draw, kind: str, words: LanguageTexts
+) -> web.Response:
     visited = await visited_page(request)
     if visited is None:
         return missing(request)
@@ -307,7 +309,7 @@ async def _open(request: web.Request, name: str, draw: Draw, kind: str) -> web.R
     )
 
 
-def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: Words) -> CachedBody:
+def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: LanguageTexts) -> CachedBody:
     site, place = visited.site, visited.place
     key = (name, place.url, words.tag)
     if (known := site.texts.get(key)) is None:
@@ -316,7 +318,7 @@ def _text(visited: VisitedPage, name: str, draw: Draw, kind: str, words: Words) 
     return known
 
 
-def _made(view: PageView, body: str, kind: str, words: Words) -> CachedBody:
+def _made(view: PageView, body: str, kind: str, words: LanguageTexts) -> CachedBody:
     return text_of(body, _headers(view, kind), view.at, (iso(view.at), words.moment(view.at)))
 
 

@@ -32,7 +32,7 @@ from collector.status_pages.service.subscriptions import Subscription
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, subscription
 from collector.status_pages.web.addresses import PageAddresses
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 from shared import ids
 
 ASKERS: web.AppKey[PaceLimiter] = web.AppKey("status_page_askers", PaceLimiter)
@@ -51,7 +51,7 @@ _HEADERS: Final = {
     hdrs.VARY: hdrs.ACCEPT_LANGUAGE,
 }
 
-Draw = Callable[[Subscription, PageView, PageAddresses, Words], str]
+Draw = Callable[[Subscription, PageView, PageAddresses, LanguageTexts], str]
 
 
 def askers() -> PaceLimiter:
@@ -117,7 +117,7 @@ async def leave(request: web.Request) -> web.Response:
     return await _shown(request, await service.leave(*_link(request)), subscription.left, gone=200)
 
 
-def _confirm_page(one: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def _confirm_page(one: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     if one.row.verified_at is not None:
         return subscription.confirmed(one, view, place, words)
     return (subscription.over if one.over else subscription.confirming)(one, view, place, words)

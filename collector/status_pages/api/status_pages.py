@@ -22,7 +22,7 @@ from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.fields import branding_of
 from collector.status_pages.core.status_page import of_page
 from collector.status_pages.service import status_pages
-from collector.status_pages.service.domains import Own, Prover
+from collector.status_pages.service.domains import Prover, ServiceNames
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
 from shared import ids
@@ -80,10 +80,10 @@ async def delete(request: web.Request) -> web.Response:
     return no_content()
 
 
-def own(request: web.Request) -> Own:
+def own(request: web.Request) -> ServiceNames:
     """Return the names of the service itself."""
     context = context_of(request)
-    return Own(context.public_url, context.hosts)
+    return ServiceNames(context.public_url, context.hosts)
 
 
 def _id(request: web.Request) -> UUID:

@@ -22,7 +22,7 @@ from collector.status_pages.core.status_page import (
 )
 from collector.status_pages.core.style import is_stylesheet
 from shared import ids
-from shared.kinds.fields import NumericText, Says, Secret
+from shared.kinds.fields import ErrorText, NumericText, Secret
 from shared.kinds.http import is_url
 
 MAX_COMPONENTS: Final = 1_000
@@ -73,39 +73,45 @@ def _at(text: str) -> datetime:
     return datetime.fromisoformat(text.upper())
 
 
-_Ink = (MinLen(1), Predicate(has_ink), Says("must not be blank"))
+_Ink = (MinLen(1), Predicate(has_ink), ErrorText("must not be blank"))
 Name = Annotated[str, MaxLen(255), *_Ink]
 Message = Annotated[str, MaxLen(10_000), *_Ink]
-WebUrl = Annotated[str, MaxLen(2_048), Predicate(is_url), Says("must be an http or https URL")]
+WebUrl = Annotated[str, MaxLen(2_048), Predicate(is_url), ErrorText("must be an http or https URL")]
 PictureUrl = Annotated[
     str,
     MaxLen(MAX_URL),
     Predicate(is_picture_url),
-    Says("must be an http or https URL, or a data URL of a PNG, JPEG, GIF, WebP, ICO or SVG up to 256 KiB"),
+    ErrorText(
+        "must be an http or https URL, or a data URL of a PNG, JPEG, GIF, WebP, ICO or SVG up to 256 KiB"
+    ),
 ]
 SupportUrl = Annotated[
-    str, MaxLen(2_048), Predicate(is_support_url), Says("must be an http, https or mailto URL")
+    str, MaxLen(2_048), Predicate(is_support_url), ErrorText("must be an http, https or mailto URL")
 ]
-Colour = Annotated[str, Predicate(is_colour), Says("must be a colour as #rgb or #rrggbb")]
+Colour = Annotated[str, Predicate(is_colour), ErrorText("must be a colour as #rgb or #rrggbb")]
 Css = Annotated[
     str,
     MaxLen(MAX_CSS),
     Predicate(is_stylesheet),
-    Says("must be a stylesheet without @import, url() and the like"),
+    ErrorText("must be a stylesheet without @import, url() and the like"),
 ]
 Slug = Annotated[
     str,
     MaxLen(63),
     Predicate(is_slug),
-    Says("must be small letters and digits, with single hyphens between them"),
+    ErrorText("must be small letters and digits, with single hyphens between them"),
 ]
-Domain = Annotated[str, MaxLen(253), Predicate(is_domain), Says("must be a host name, as status.example.com")]
-WebhookUrl = Annotated[str, MaxLen(8_192), Predicate(is_url), Says("must be an http or https URL"), Secret()]
+Domain = Annotated[
+    str, MaxLen(253), Predicate(is_domain), ErrorText("must be a host name, as status.example.com")
+]
+WebhookUrl = Annotated[
+    str, MaxLen(8_192), Predicate(is_url), ErrorText("must be an http or https URL"), Secret()
+]
 ComponentId = Annotated[
-    str, Predicate(is_component_id), Says("must be the id of a component, which starts with comp_")
+    str, Predicate(is_component_id), ErrorText("must be the id of a component, which starts with comp_")
 ]
 Moment = Annotated[
-    str, MaxLen(64), Predicate(is_moment), Says("must be an RFC 3339 timestamp with an offset")
+    str, MaxLen(64), Predicate(is_moment), ErrorText("must be an RFC 3339 timestamp with an offset")
 ]
 
 

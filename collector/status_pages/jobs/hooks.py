@@ -21,7 +21,7 @@ from collector.status_pages.core.payloads import (
 )
 from collector.status_pages.jobs.sender import TryOutcome
 from collector.status_pages.service.subscribers import opened
-from collector.status_pages.storage.news import Letter
+from collector.status_pages.storage.news import SubscriberDelivery
 from shared import ids
 
 _POLICY: Final = RetryPolicy(max_retries=10)
@@ -39,7 +39,7 @@ class PageHooks:
         self._transport = transport
         self._public_url = public_url
 
-    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
+    async def carry(self, letter: SubscriberDelivery, now: datetime) -> TryOutcome:
         """Make one attempt."""
         if letter.sealed_hook is None:
             return TryOutcome(error="there is no webhook")
@@ -55,13 +55,13 @@ class PageHooks:
         return TryOutcome()
 
 
-def _event_id(letter: Letter) -> UUID:
+def _event_id(letter: SubscriberDelivery) -> UUID:
     """The id of the update; a reminder repeats an update, and has an id of its own."""
     own = letter.news_id if letter.occasion == "reminder" else letter.update_id
     return own or letter.id
 
 
-def _notice(letter: Letter, public_url: str) -> SubscriberNotice:
+def _notice(letter: SubscriberDelivery, public_url: str) -> SubscriberNotice:
     first = letter.occasion in {"published", "planned"}
     return SubscriberNotice(
         event=EventKind.PAGE_PUBLISHED if first else EventKind.PAGE_UPDATED,

@@ -12,7 +12,7 @@ from collector.status_pages.core.news import next_mail
 from collector.status_pages.jobs import texts
 from collector.status_pages.jobs.sender import TryOutcome
 from collector.status_pages.service.subscribers import opened_link_key
-from collector.status_pages.storage.news import Letter
+from collector.status_pages.storage.news import SubscriberDelivery
 from shared import ids
 
 
@@ -26,7 +26,7 @@ class PageMails:
         self._mailer = mailer
         self._public_url = public_url
 
-    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
+    async def carry(self, letter: SubscriberDelivery, now: datetime) -> TryOutcome:
         """Make one attempt. A rejected address affects only its letter; other errors affect the server."""
         to = page_mail.deliverable(letter.email or "")
         if to is None:
@@ -49,17 +49,17 @@ class PageMails:
             None if refused[to].lasting else wait, f"the address was refused: {refused[to].code}"
         )
 
-    def _links(self, letter: Letter) -> Links:
+    def _links(self, letter: SubscriberDelivery) -> Links:
         manage = statuspage_links.managing(self._link_key(letter), letter.subscriber_id)
         mine = f"{self._public_url}/subscriptions/{manage}"
         return Links(f"{self._public_url}/status/{letter.slug}", mine, f"{mine}/unsubscribe")
 
-    def _link_key(self, letter: Letter) -> bytes:
+    def _link_key(self, letter: SubscriberDelivery) -> bytes:
         return opened_link_key(
             self._keyring, letter.team_id, letter.subscriber_id, letter.sealed_link_key, letter.link_key
         )
 
-    def _envelope(self, letter: Letter, to: str) -> Envelope:
+    def _envelope(self, letter: SubscriberDelivery, to: str) -> Envelope:
         incident, page = letter.incident_id, ids.show("sp", letter.page_id)
         about = ids.show("spi", incident) if incident else ids.show("sub", letter.subscriber_id)
         key = letter.news_id or letter.id
@@ -72,7 +72,7 @@ class PageMails:
             domain=self._mailer.domain,
         )
 
-    def _body(self, letter: Letter, links: Links) -> MailText:
+    def _body(self, letter: SubscriberDelivery, links: Links) -> MailText:
         if letter.news_id is not None:
             return texts.updated(letter, links)
         if letter.verified_at is not None or letter.asked_at is None:

@@ -13,7 +13,7 @@ import structlog
 from collector.platform import metrics
 from collector.platform.storage.db import Db
 from collector.status_pages.storage import news as table
-from collector.status_pages.storage.news import Ended, Letter, Via
+from collector.status_pages.storage.news import SubscriberAttemptOutcome, SubscriberDelivery, Via
 from shared import ids
 from shared.clock import UtcClock
 from shared.errors import Unavailable
@@ -42,10 +42,10 @@ class TryOutcome:
     rest: bool = False
 
 
-class Carrier(Protocol):
+class NoticeTransport(Protocol):
     """Takes letters to their receivers by one way, mail or webhook."""
 
-    async def carry(self, letter: Letter, now: datetime) -> TryOutcome:
+    async def carry(self, letter: SubscriberDelivery, now: datetime) -> TryOutcome:
         """Make one attempt to deliver *letter*; return its result instead of raising it."""
 
 
@@ -60,7 +60,7 @@ class PageSender:
         self,
         db: Db,
         via: Via,
-        carrier: Carrier,
+        carrier: NoticeTransport,
         *,
         most: int,
         now: UtcClock,
@@ -74,8 +74,8 @@ class PageSender:
         self._watch: asyncio.TimerHandle | None = None
         self._now = now
         self.bell = Bell()
-        self._flying: dict[tuple[UUID, int], tuple[Letter, asyncio.Task[None]]] = {}
-        self._done: list[Ended] = []
+        self._flying: dict[tuple[UUID, int], tuple[SubscriberDelivery, asyncio.Task[None]]] = {}
+        self._done: list[SubscriberAttemptOutcome] = []
         self._faults = 0
         self._rested_at = 0.0
 
@@ -110,7 +110,10 @@ class PageSender:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        left = [Ended(one.team_id, one.id, one.attempt, timedelta()) for one, _ in self._flying.values()]
+        left = [
+            SubscriberAttemptOutcome(one.team_id, one.id, one.attempt, timedelta())
+            for one, _ in self._flying.values()
+        ]
         self._flying.clear()
         try:
             async with self._db.transaction() as tx:
@@ -139,7 +142,7 @@ class PageSender:
         if self._flying:
             self._look_later()
 
-    async def _send(self, letter: Letter) -> None:
+    async def _send(self, letter: SubscriberDelivery) -> None:
         try:
             outcome = await self._carrier.carry(letter, self._now())
         except Exception:
@@ -149,10 +152,10 @@ class PageSender:
             outcome = TryOutcome(_AGAIN, "something went wrong here")
         self._count(letter, outcome)
         del self._flying[letter.id, letter.attempt]
-        self._done.append(Ended(letter.team_id, letter.id, letter.attempt, outcome.wait))
+        self._done.append(SubscriberAttemptOutcome(letter.team_id, letter.id, letter.attempt, outcome.wait))
         self.bell.ring()
 
-    def _count(self, letter: Letter, outcome: TryOutcome) -> None:
+    def _count(self, letter: SubscriberDelivery, outcome: TryOutcome) -> None:
         if outcome.rest:
             rest_s = min(_SHORTEST_REST_S * 2 ** min(self._faults, 10), _LONGEST_REST_S)
             if time.monotonic() >= self._rested_at:

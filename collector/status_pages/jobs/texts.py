@@ -5,9 +5,9 @@ from typing import Final
 from collector.notifications.channels.page_mail import Links, MailText
 from collector.status_pages.core.markdown import plain
 from collector.status_pages.core.status_page import Severity
-from collector.status_pages.storage.news import Letter
+from collector.status_pages.storage.news import SubscriberDelivery
 from collector.status_pages.web.words import ENGLISH, LANGUAGES
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 
 _CALM, _PLAN, _NEUTRAL = "#1e8449", "#2471a3", "#34495e"
 _COLOURS: Final[dict[Severity, str]] = {
@@ -19,7 +19,7 @@ _COLOURS: Final[dict[Severity, str]] = {
 }
 
 
-def updated(letter: Letter, links: Links) -> MailText:
+def updated(letter: SubscriberDelivery, links: Links) -> MailText:
     """An update of an incident."""
     w = _words(letter)
     s = w.subscription
@@ -45,7 +45,7 @@ def updated(letter: Letter, links: Links) -> MailText:
     )
 
 
-def confirming(letter: Letter, confirm: str) -> MailText:
+def confirming(letter: SubscriberDelivery, confirm: str) -> MailText:
     """Asks the recipient to confirm the subscription; *confirm* is the link."""
     w, name = _words(letter), letter.page_name
     s = w.subscription
@@ -64,7 +64,7 @@ def confirming(letter: Letter, confirm: str) -> MailText:
     )
 
 
-def reminding(letter: Letter, links: Links) -> MailText:
+def reminding(letter: SubscriberDelivery, links: Links) -> MailText:
     """For an existing subscriber who subscribed again."""
     w, name = _words(letter), letter.page_name
     s = w.subscription
@@ -83,18 +83,18 @@ def reminding(letter: Letter, links: Links) -> MailText:
     )
 
 
-def _words(letter: Letter) -> Words:
+def _words(letter: SubscriberDelivery) -> LanguageTexts:
     return LANGUAGES.get(letter.language, ENGLISH)
 
 
-def _phase(letter: Letter, words: Words) -> str:
+def _phase(letter: SubscriberDelivery, words: LanguageTexts) -> str:
     if letter.occasion == "reminder":
         return words.reminder
     phases = words.planned_phases if letter.severity == "maintenance" else words.phases
     return phases[letter.phase or "investigating"]
 
 
-def _span(letter: Letter, words: Words) -> str:
+def _span(letter: SubscriberDelivery, words: LanguageTexts) -> str:
     if letter.scheduled_start is None:
         return ""
     start = words.moment(letter.scheduled_start)

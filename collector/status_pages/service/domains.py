@@ -28,7 +28,7 @@ _AT_ONCE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class ServiceNames:
     """The service's own names, which pages cannot use."""
 
     public_url: str

@@ -17,11 +17,11 @@ from collector.status_pages.core.fields import NewPage, PageSettings
 from collector.status_pages.core.status_page import MAX_SLUG, slug_of
 from collector.status_pages.service import components, domains
 from collector.status_pages.service.components import ComponentDetails
-from collector.status_pages.service.domains import Own, Prover
+from collector.status_pages.service.domains import Prover, ServiceNames
 from collector.status_pages.service.fields import asked_for, record, there
 from collector.status_pages.storage import domains as domain_table
 from collector.status_pages.storage import status_pages as table
-from collector.status_pages.storage.status_pages import Counts, StatusPage
+from collector.status_pages.storage.status_pages import PageCounts, StatusPage
 from shared import ids
 from shared.errors import Conflict
 
@@ -33,7 +33,7 @@ class StatusPageDetails:
     """A page with its components; *answers*: whether its domain shows it."""
 
     page: StatusPage
-    counts: Counts
+    counts: PageCounts
     answers: bool
     components: Sequence[ComponentDetails] = ()
     warnings: Sequence[str] = ()
@@ -51,7 +51,7 @@ def settable(page: StatusPage) -> dict[str, Any]:
 
 
 async def create(
-    db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: Own
+    db: Db, who: Actor, body: Mapping[str, Any], now: datetime, *, own: ServiceNames
 ) -> StatusPageDetails:
     """Create a page; *own*: the service's own names. Raises Invalid, Conflict."""
     request = asked_for(NewPage, body, {})
@@ -112,7 +112,7 @@ async def update(
     body: Mapping[str, Any],
     now: datetime,
     *,
-    own: Own,
+    own: ServiceNames,
     only: frozenset[str] | None = None,
 ) -> StatusPageDetails:
     """Update a page. Without a change the revision stays; *only*: the accepted revisions.

@@ -9,7 +9,7 @@ from uuid import UUID
 from collector.history.core import window
 from collector.history.core.window import DAY, HOUR
 from collector.history.service import statistics
-from collector.history.service.statistics import Daily
+from collector.history.service.statistics import DailyUptime
 from collector.history.storage import monitor_stats
 from collector.platform.storage.db import Db, Tx
 from collector.status_pages.core.access import PageAccess
@@ -45,7 +45,7 @@ class PageView:
 
     page: StatusPage
     components: Sequence[ComponentDetails]
-    daily: Mapping[UUID, Daily]
+    daily: Mapping[UUID, DailyUptime]
     hours: Mapping[UUID, Sequence[Hour]]
     measured_at: datetime
     incidents: Sequence[PageIncidentDetails]
@@ -69,7 +69,7 @@ class PageView:
         ]
         return of_page(parts, [incident.row.severity for incident in self.open])
 
-    def daily_of(self, component: ComponentDetails) -> Daily | None:
+    def daily_of(self, component: ComponentDetails) -> DailyUptime | None:
         """The days of a component's monitor; None without one, or if the page does not show them."""
         monitor = component.row.monitor_id
         return self.daily.get(monitor) if monitor and component.row.show_uptime else None
@@ -179,7 +179,7 @@ def _monitors(components: Sequence[ComponentDetails]) -> set[UUID]:
 
 async def _measured(
     tx: Tx, team_id: int, components: Sequence[ComponentDetails], now: datetime
-) -> tuple[Mapping[UUID, Daily], Mapping[UUID, Sequence[Hour]]]:
+) -> tuple[Mapping[UUID, DailyUptime], Mapping[UUID, Sequence[Hour]]]:
     ids = list(_monitors(components))
     if not ids:
         return {}, {}

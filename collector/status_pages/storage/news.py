@@ -38,7 +38,7 @@ class PageUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class SubscriberDelivery:
     """An attempt to make now, with all data it needs; fields of the incident are None without *news_id*."""
 
     team_id: int
@@ -71,7 +71,7 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SubscriberAttemptOutcome:
     """The result of an attempt; *wait* until the next one, None: delivered, or given up."""
 
     team_id: int
@@ -167,7 +167,7 @@ async def spread(tx: Tx) -> bool:
     return any(row["count"] for row in rows)
 
 
-async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
+async def claim(tx: Tx, via: Via, limit: int) -> list[SubscriberDelivery]:
     """Lease due letters: subscription mails first, then updates, in order for each subscriber."""
     rows = await tx.fetch(
         """
@@ -205,10 +205,10 @@ async def claim(tx: Tx, via: Via, limit: int) -> list[Letter]:
         """,
         via, limit, TRIES_IN_ORDER, LEASE,
     )  # fmt: skip
-    return [Letter(**row) for row in rows]
+    return [SubscriberDelivery(**row) for row in rows]
 
 
-async def finish(tx: Tx, ended: Sequence[Ended]) -> None:
+async def finish(tx: Tx, ended: Sequence[SubscriberAttemptOutcome]) -> None:
     """Record the results of attempts whose lease is still valid."""
     if not ended:
         return

@@ -33,7 +33,7 @@ class StatusPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class PageCounts:
     """Numbers of a page's components and subscribers; only confirmed *subscribers* count."""
 
     components: int
@@ -110,7 +110,7 @@ async def count(tx: Tx, team_id: int) -> int:
     return total
 
 
-async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, Counts]:
+async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, PageCounts]:
     """The counts of each page."""
     rows = await tx.fetch(
         """
@@ -124,7 +124,7 @@ async def counts(tx: Tx, team_id: int, ids: Sequence[UUID]) -> dict[UUID, Counts
         team_id,
         list(ids),
     )
-    return {row["id"]: Counts(row["components"], row["subscribers"]) for row in rows}
+    return {row["id"]: PageCounts(row["components"], row["subscribers"]) for row in rows}
 
 
 async def delete(tx: Tx, team_id: int, id_: UUID) -> None:

@@ -6,10 +6,12 @@ from dataclasses import replace
 from collector.status_pages.core.pictures import picture
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import addresses, badges, data, feeds, status
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 
 
-def files(view: PageView, url: str, words: Words, logo: tuple[str, bytes] | None = None) -> dict[str, bytes]:
+def files(
+    view: PageView, url: str, words: LanguageTexts, logo: tuple[str, bytes] | None = None
+) -> dict[str, bytes]:
     """The files by name, all in one folder, the page itself last. *url*: URL of the folder.
 
     *logo*: name and content of the logo file; None: the branding's URL is kept.

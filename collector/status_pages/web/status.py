@@ -28,7 +28,7 @@ from collector.status_pages.web.markdown import html
 from collector.status_pages.web.pictures import addresses
 from collector.status_pages.web.policy import in_page
 from collector.status_pages.web.words import LANGUAGES
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 from shared import ids
 from shared.clock import iso
 
@@ -67,7 +67,7 @@ class ShownGroup:
     components: Sequence[ShownComponent]
 
 
-def page(view: PageView, place: PageAddresses, words: Words) -> str:
+def page(view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     """The status page."""
     recent = [incident for incident in view.past if (incident.row.resolved_at or view.at) > view.at - _RECENT]
     return render("status.html.j2", view, place, words, groups=_groups(view, words), recent=recent)
@@ -76,7 +76,7 @@ def page(view: PageView, place: PageAddresses, words: Words) -> str:
 def history(
     view: PageView,
     place: PageAddresses,
-    words: Words,
+    words: LanguageTexts,
     number: int = 1,
     past: Sequence[PageIncidentDetails] | None = None,
 ) -> str:
@@ -94,24 +94,24 @@ def history(
     )
 
 
-def incident(view: PageView, place: PageAddresses, words: Words, details: PageIncidentDetails) -> str:
+def incident(view: PageView, place: PageAddresses, words: LanguageTexts, details: PageIncidentDetails) -> str:
     """The page of one incident or maintenance."""
     return render("incident_page.html.j2", view, place, words, incident=details)
 
 
-def widget(view: PageView, place: PageAddresses, words: Words) -> str:
+def widget(view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     """The overall status, for embedding in another page."""
     return render("widget.html.j2", view, place, words)
 
 
-def login(view: PageView, place: PageAddresses, words: Words, fault: str = "") -> str:
+def login(view: PageView, place: PageAddresses, words: LanguageTexts, fault: str = "") -> str:
     """The form by which visitors enter a private page: by password, by its sign-in provider, or both."""
     sign_in = f"{place.base}/sign-in" if view.access.key else ""
     by_password = view.page.password is not None or not sign_in
     return render("login.html.j2", view, place, words, fault=fault, sign_in=sign_in, by_password=by_password)
 
 
-def missing(words: Words) -> str:
+def missing(words: LanguageTexts) -> str:
     """The "no such page" page."""
     return _ENV.get_template("missing.html.j2").render(w=words)
 
@@ -132,7 +132,7 @@ def script() -> str:
     return _static("status.js")
 
 
-def render(template: str, view: PageView, place: PageAddresses, words: Words, **more: Any) -> str:
+def render(template: str, view: PageView, place: PageAddresses, words: LanguageTexts, **more: Any) -> str:
     """Render a template, with the variables that base.html.j2 needs."""
     branding = branding_of(view.page.branding)
     return _ENV.get_template(template).render(
@@ -163,7 +163,7 @@ def _static(name: str) -> str:
     return files("collector.status_pages.web").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _groups(view: PageView, words: Words) -> list[ShownGroup]:
+def _groups(view: PageView, words: LanguageTexts) -> list[ShownGroup]:
     """The components by group, groups in the order of their first component; many groups are collapsed."""
     by_name: dict[str | None, list[ComponentDetails]] = {}
     for seen in view.components:
@@ -188,7 +188,10 @@ def _together(group: Sequence[ComponentDetails]) -> Displayed:
 
 
 def _component(
-    view: PageView, seen: ComponentDetails, titles: Mapping[UUID, Mapping[date, Sequence[str]]], words: Words
+    view: PageView,
+    seen: ComponentDetails,
+    titles: Mapping[UUID, Mapping[date, Sequence[str]]],
+    words: LanguageTexts,
 ) -> ShownComponent:
     monitor = seen.row.monitor_id
     daily = view.daily_of(seen)
@@ -229,18 +232,18 @@ def _days(view: PageView, row: PageIncident) -> list[date]:
     return [first + timedelta(days=n) for n in range(count)]
 
 
-def _spoken(uptime: float | None, drawn: Sequence[Bar], words: Words) -> str:
+def _spoken(uptime: float | None, drawn: Sequence[Bar], words: LanguageTexts) -> str:
     """The bars' text for screen readers: the days as a whole, and the last outages."""
     bad = [bar for bar in reversed(drawn) if bar.level in {"fair", "bad"}][:_MOST_SPOKEN]
     outages = [f"{words.days(bar.since, bar.until)}: {words.share(bar.share)}" for bar in bad]
     return "; ".join([words.uptime.format(share=words.share(uptime)), *outages])
 
 
-def _phase(status: Phase, severity: str, words: Words) -> str:
+def _phase(status: Phase, severity: str, words: LanguageTexts) -> str:
     return (words.planned_phases if severity == MAINTENANCE else words.phases)[status]
 
 
-def _affected(incident: PageIncidentDetails, names: dict[Any, str], words: Words) -> Markup:
+def _affected(incident: PageIncidentDetails, names: dict[Any, str], words: LanguageTexts) -> Markup:
     """Each name marked up separately, in its own text direction."""
     known: Sequence[str] = [names[id_] for id_ in incident.row.components if id_ in names]
     return escape(words.comma).join(Markup("<bdi>{}</bdi>").format(name) for name in known)

@@ -7,7 +7,7 @@ from collector.status_pages.service.subscriptions import Subscription
 from collector.status_pages.service.view import PageView
 from collector.status_pages.web import status
 from collector.status_pages.web.addresses import PageAddresses
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 from shared import ids
 
 
@@ -40,7 +40,7 @@ class SubscriptionPage:
 
 
 def asking(
-    view: PageView, place: PageAddresses, words: Words, *, bad: str | None = None, fault: str = ""
+    view: PageView, place: PageAddresses, words: LanguageTexts, *, bad: str | None = None, fault: str = ""
 ) -> str:
     """The subscription form; *bad*: the invalid address that was entered."""
     s = words.subscription
@@ -56,13 +56,13 @@ def asking(
     return _drawn(content, view, place, words)
 
 
-def sent(view: PageView, place: PageAddresses, words: Words, email: str) -> str:
+def sent(view: PageView, place: PageAddresses, words: LanguageTexts, email: str) -> str:
     """The same whether the address was known or not."""
     s = words.subscription
     return _drawn(SubscriptionPage(s.sent, s.sent_text.format(address=email), done=True), view, place, words)
 
 
-def confirming(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def confirming(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     s = words.subscription
     content = SubscriptionPage(
         s.confirm,
@@ -73,7 +73,7 @@ def confirming(subscription: Subscription, view: PageView, place: PageAddresses,
     return _drawn(content, view, place, words)
 
 
-def confirmed(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def confirmed(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     s = words.subscription
     text = s.confirmed_text.format(address=subscription.email)
     return _drawn(
@@ -81,25 +81,25 @@ def confirmed(subscription: Subscription, view: PageView, place: PageAddresses, 
     )
 
 
-def over(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def over(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     s = words.subscription
     again = (s.subscribe, f"/status/{subscription.page.slug}/subscribe")
     return _drawn(SubscriptionPage(s.over, s.over_text, next=again), view, place, words)
 
 
-def managing(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def managing(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     """The subscriber's preferences, to be edited."""
     text = words.subscription.manage_text.format(address=subscription.email)
     return _drawn(_choices(subscription, words, text, done=False), view, place, words)
 
 
-def saved(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def saved(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     """The preferences after they were saved."""
     content = _choices(subscription, words, words.subscription.saved, done=True)
     return _drawn(content, view, place, words)
 
 
-def _choices(subscription: Subscription, words: Words, text: str, *, done: bool) -> SubscriptionPage:
+def _choices(subscription: Subscription, words: LanguageTexts, text: str, *, done: bool) -> SubscriptionPage:
     s = words.subscription
     preferences, chosen = subscription.row.preferences, set(subscription.row.components)
     return SubscriptionPage(
@@ -117,7 +117,7 @@ def _choices(subscription: Subscription, words: Words, text: str, *, done: bool)
     )
 
 
-def leaving(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def leaving(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     s = words.subscription
     content = SubscriptionPage(
         s.leave,
@@ -129,7 +129,7 @@ def leaving(subscription: Subscription, view: PageView, place: PageAddresses, wo
     return _drawn(content, view, place, words)
 
 
-def left(subscription: Subscription, view: PageView, place: PageAddresses, words: Words) -> str:
+def left(subscription: Subscription, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     s = words.subscription
     return _drawn(
         SubscriptionPage(s.left, s.left_text.format(address=subscription.email), done=True),
@@ -139,14 +139,14 @@ def left(subscription: Subscription, view: PageView, place: PageAddresses, words
     )
 
 
-def gone(words: Words) -> str:
+def gone(words: LanguageTexts) -> str:
     """The link's subscription no longer exists."""
     return status.missing(replace(words, missing=words.subscription.gone))
 
 
-def _manage(subscription: Subscription, words: Words) -> tuple[str, str]:
+def _manage(subscription: Subscription, words: LanguageTexts) -> tuple[str, str]:
     return words.subscription.preferences, f"/subscriptions/{subscription.manage}"
 
 
-def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: Words) -> str:
+def _drawn(content: SubscriptionPage, view: PageView, place: PageAddresses, words: LanguageTexts) -> str:
     return status.render("subscription.html.j2", view, place, words, content=content, s=words.subscription)

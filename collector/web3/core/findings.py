@@ -50,7 +50,7 @@ class FoundLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class RevertedBlocks:
     """Of blocks *first* to *last*, only logs in those with these *hashes* (by decimal number) still stand."""
 
     first: int
@@ -122,7 +122,9 @@ def is_covered(late: ChainReading | None, kept: ChainReading | None, block: int)
     )
 
 
-def uncovered(late: ChainReading | None, kept: ChainReading | None, gone: Gone) -> Gone | None:
+def uncovered(
+    late: ChainReading | None, kept: ChainReading | None, gone: RevertedBlocks
+) -> RevertedBlocks | None:
     """The part of *gone*, reported *late* by a former assignee, that the *kept* reading does not cover.
 
     The new reading covers no blocks before its start, and no forks that the line had met before.
@@ -140,7 +142,7 @@ def same_line(late: ChainReading | None, kept: ChainReading | None) -> bool:
     return late is not None and kept is not None and late.id == kept.id
 
 
-def read(finding: Finding) -> ThresholdCrossing | FoundLog | Gone:
+def read(finding: Finding) -> ThresholdCrossing | FoundLog | RevertedBlocks:
     """Parse a finding. Raises Unreadable."""
     if finding.found in {Findings.RAISED, Findings.RECOVERED}:
         _demand(_ALERT.fullmatch(finding.key), "key")
@@ -178,7 +180,7 @@ def _log(finding: Finding) -> FoundLog:
     return FoundLog(finding.key, block, index, block_hash, shown)
 
 
-def _gone(data: Mapping[str, Any]) -> Gone:
+def _gone(data: Mapping[str, Any]) -> RevertedBlocks:
     first, last, hashes = (
         _number(data.get("first"), _BIG),
         _number(data.get("last"), _BIG),
@@ -187,7 +189,7 @@ def _gone(data: Mapping[str, Any]) -> Gone:
     if not isinstance(hashes, dict) or first > last:
         raise Unreadable("range")
     _demand(all(map(_NUMBER.fullmatch, hashes)), "range")
-    return Gone(first, last, {number: _hash(hash_) for number, hash_ in hashes.items()})
+    return RevertedBlocks(first, last, {number: _hash(hash_) for number, hash_ in hashes.items()})
 
 
 def _arguments(data: Mapping[str, Any], size: int) -> tuple[Any, str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from collector.evaluation.core.holds import Allowed, Hold
+from collector.evaluation.core.holds import AllowedEffects, Hold
 
 # Findings during these holds are stored but never announced: afterwards they are no longer current.
 _FOR_GOOD: Final = frozenset({Hold.SILENCED, Hold.MAINTENANCE, Hold.PARENT_DOWN})
@@ -57,7 +57,9 @@ def recovered(before: ChainAlert | None, location: int, data: Mapping[str, Any])
     return replace(before, locations=left, recovery=None if left else data)
 
 
-def due(alert: ChainAlert, free: Allowed, now: datetime) -> tuple[ChainAnnouncement, ChainAlert | None]:
+def due(
+    alert: ChainAlert, free: AllowedEffects, now: datetime
+) -> tuple[ChainAnnouncement, ChainAlert | None]:
     """What to announce now, and the remaining alert.
 
     A recovery is announced if the alert was; one that recovered while held back is never announced.

@@ -16,7 +16,7 @@ _WITHOUT_NODE: Final = frozenset({"gas_price", "web3_contract_event"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _NodePlace:
     """A place for nodes in a configuration: *prefix* precedes its fields, as ``source.``."""
 
     prefix: str
@@ -95,15 +95,15 @@ def filled(type_: str, config: Mapping[str, Any], nodes: Nodes) -> dict[str, Any
     return whole
 
 
-def _places(config: Mapping[str, Any]) -> Iterator[_Place]:
+def _places(config: Mapping[str, Any]) -> Iterator[_NodePlace]:
     if config.get("subType") != "bridge":
-        yield _Place("", config)
+        yield _NodePlace("", config)
         return
     sides = ((side, config.get(side)) for side in ("source", "destination"))
-    yield from (_Place(f"{side}.", fields) for side, fields in sides if isinstance(fields, Mapping))
+    yield from (_NodePlace(f"{side}.", fields) for side, fields in sides if isinstance(fields, Mapping))
 
 
-def _is_any(place: _Place) -> bool:
+def _is_any(place: _NodePlace) -> bool:
     return place.chain_id == ANY_CHAIN.id
 
 

@@ -8,7 +8,7 @@ from collector.history.storage.result_reads import Result, ResultCursor
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.storage.db import Db
 from collector.web3.storage import web3
-from collector.web3.storage.web3 import Raised, StoredLog
+from collector.web3.storage.web3 import RaisedThreshold, StoredLog
 from shared.findings import MAX_FINDINGS
 from shared.kinds import WEB3, effective
 
@@ -17,7 +17,7 @@ _WITH_LOGS: Final = frozenset({"whale_wallet", "web3_contract_event"})
 _MOST_LOGS: Final = MAX_FINDINGS
 
 
-async def alerts(db: Db, monitor: Monitor) -> list[Raised] | None:
+async def alerts(db: Db, monitor: Monitor) -> list[RaisedThreshold] | None:
     """The thresholds that are crossed now; None for kinds without thresholds."""
     if effective(monitor.type, monitor.config) not in WEB3:
         return None

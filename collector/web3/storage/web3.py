@@ -10,7 +10,7 @@ from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class RaisedThreshold:
     """A threshold that some location finds crossed; *key* is the alert's type.
 
     *data*: current, threshold and unit as texts, message. *told_at*: None while it is held back.
@@ -51,17 +51,17 @@ class StoredLog:
     data: dict[str, Any]
 
 
-async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[Raised]:
+async def raised(tx: Tx, team_id: int, monitor_id: UUID) -> list[RaisedThreshold]:
     """The monitor's crossed thresholds, announced or not, by key."""
     return await _raised(tx, [(team_id, monitor_id)])
 
 
-async def raised_and_announced(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
+async def raised_and_announced(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[RaisedThreshold]:
     """The announced crossed thresholds of these monitors, given by team and id."""
     return [alert for alert in await _raised(tx, monitors) if alert.told_at is not None]
 
 
-async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
+async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[RaisedThreshold]:
     rows = await tx.fetch(
         """
         SELECT a.team_id, a.monitor_id, a.key,
@@ -74,7 +74,7 @@ async def _raised(tx: Tx, monitors: Sequence[tuple[int, UUID]]) -> list[Raised]:
         """,
         *_columns(monitors),
     )
-    return [Raised(**row) for row in rows]
+    return [RaisedThreshold(**row) for row in rows]
 
 
 async def announced_lately(tx: Tx, monitors: Sequence[tuple[int, UUID]], since: datetime) -> list[OneOff]:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
-from collector.web3.core.findings import FoundLog, Gone
+from collector.web3.core.findings import FoundLog, RevertedBlocks
 from collector.web3.core.web3 import ChainAlert
 from shared.kinds import OF_CHAINS
 
@@ -165,7 +165,7 @@ class RetractedLog:
     owner: Owner
     location: int
     at: datetime
-    gone: Gone
+    gone: RevertedBlocks
 
 
 async def take_back(tx: Tx, taken: Sequence[RetractedLog], now: datetime) -> None:

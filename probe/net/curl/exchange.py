@@ -9,38 +9,40 @@ from typing import TYPE_CHECKING
 
 from probe.net.curl import certificates, options
 from probe.net.curl.engine import Curl
-from probe.net.curl.route import Way, told
+from probe.net.curl.route import ProxyRoute, told
 from probe.net.curl.transfer import Transfer
 from probe.net.endpoint import Endpoint, show
 from probe.net.errors import ProbeError, TargetError
 from probe.net.http1 import HttpReply
-from probe.net.race import Race
+from probe.net.race import ConnectionRace
 from probe.net.request import Request
-from probe.net.spent import Limit, Spent
-from probe.net.tls.openssl import Distrusted
+from probe.net.spent import Limit, PhaseDurations
+from probe.net.tls.openssl import UntrustedCertificate
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
 
 
 async def converse(
-    way: Way, net: "Net", asked: Request, spent: Spent, limit: Limit, reply: HttpReply
+    way: ProxyRoute, net: "Net", asked: Request, spent: PhaseDurations, limit: Limit, reply: HttpReply
 ) -> None:
     """Send a request by *way* and feed *reply*. As `Net.converse`, with the same errors."""
     try:
-        await _Trip(net, way, asked, spent, limit).go(reply)
+        await _SingleRequest(net, way, asked, spent, limit).go(reply)
     except TargetError as error:
         error.spent = spent
         error.code = reply.code
         raise
 
 
-class _Trip:
+class _SingleRequest:
     """A single request: resolves the peer, and holds the result."""
 
     __slots__ = ("_addresses", "_asked", "_curl", "_limit", "_net", "_spent", "_told", "_way")
 
-    def __init__(self, net: "Net", way: Way, asked: Request, spent: Spent, limit: Limit) -> None:
+    def __init__(
+        self, net: "Net", way: ProxyRoute, asked: Request, spent: PhaseDurations, limit: Limit
+    ) -> None:
         self._net = net
         self._way = way
         self._asked = asked
@@ -57,7 +59,7 @@ class _Trip:
         await self._find()
         try:
             await self._run(self._asked.endpoint, reply)
-        except Distrusted as error:
+        except UntrustedCertificate as error:
             if error.has_more:
                 await self._explain(error)
             raise
@@ -110,7 +112,7 @@ class _Trip:
 
     async def _connect(self, first: Endpoint) -> socket.socket:
         began = time.monotonic()
-        race = Race(self._net, self._addresses, first.port, self._limit)
+        race = ConnectionRace(self._net, self._addresses, first.port, self._limit)
         try:
             race.start()
             await race.future
@@ -131,7 +133,7 @@ class _Trip:
             text = text.replace(shown, f"proxy {shown}")
         return TargetError(text)
 
-    async def _explain(self, error: Distrusted) -> None:
+    async def _explain(self, error: UntrustedCertificate) -> None:
         """Shake hands again to read the certificates: libcurl reveals only trusted ones."""
         blind = replace(self._asked.endpoint, verify=False)
         # If that fails, keep the original error.

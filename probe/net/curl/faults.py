@@ -124,7 +124,7 @@ def _of_ours(seen: EndedTransfer) -> Fault | None:
 def _of_certificates(seen: EndedTransfer) -> Fault | None:
     if seen.code == _CERTIFICATE:
         verdict = HOST_MISMATCH if seen.verdict in _CONTENT else seen.verdict
-        return openssl.Distrusted(verdict, _NUMBER.sub("", seen.text.rpartition(": ")[2]))
+        return openssl.UntrustedCertificate(verdict, _NUMBER.sub("", seen.text.rpartition(": ")[2]))
     return TargetError("tls: the client certificate cannot be used") if seen.code == _CLIENT else None
 
 

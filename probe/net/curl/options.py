@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pycurl
 
-from probe.net.curl.route import Proxy, Way
+from probe.net.curl.route import Proxy, ProxyRoute
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError
 from probe.net.request import Request
@@ -48,7 +48,7 @@ def common(easy: Any, to: Endpoint, authorities: str) -> None:
         easy.setopt(pycurl.SSLKEY_BLOB, to.client.key)
 
 
-def version(easy: Any, way: Way, to: Endpoint) -> None:
+def version(easy: Any, way: ProxyRoute, to: Endpoint) -> None:
     """Set the HTTP version; without TLS, HTTP/2 cannot be negotiated, so it is assumed."""
     if way.version == "3" and not HAS_HTTP_3:
         raise ProbeError("probe: its libcurl does not speak HTTP/3")
@@ -61,7 +61,7 @@ def version(easy: Any, way: Way, to: Endpoint) -> None:
         easy.setopt(pycurl.HTTPPROXYTUNNEL, 1)
 
 
-def request(easy: Any, asked: Request, way: Way) -> None:
+def request(easy: Any, asked: Request, way: ProxyRoute) -> None:
     """The headers of *asked*, without those that frame it, and its body."""
     unsaid = {_LENGTH} if way.version == "1.1" else {_LENGTH, _CONNECTION}
     head = asked.data.partition(b"\r\n\r\n")[0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from probe.net.endpoint import Endpoint, show
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.kinds.http import PROXY_PORTS, Http, HttpVersion
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Proxy:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ProxyRoute:
     """Without a *proxy*, the connection is direct."""
 
     version: HttpVersion
@@ -41,14 +41,14 @@ class Way:
         return shown if self.proxy is None else f"proxy {shown}"
 
 
-def way(kind: Http) -> Way | None:
+def way(kind: Http) -> ProxyRoute | None:
     """None for the engine's own: HTTP/1.1, directly. Raises ValueError for incompatible settings."""
     faults = kind.way_faults()
     if faults:
         raise ValueError("; ".join(f"{name} {text}" for name, text in faults.items()))
     if kind.http_version == "1.1" and not kind.proxy:
         return None
-    return Way(kind.http_version, _proxy(kind.proxy) if kind.proxy else None)
+    return ProxyRoute(kind.http_version, _proxy(kind.proxy) if kind.proxy else None)
 
 
 def _proxy(url: str) -> Proxy:
@@ -63,7 +63,7 @@ def _proxy(url: str) -> Proxy:
     )
 
 
-async def told(net: "Net", proxy: Proxy, target: Endpoint, spent: Spent, limit: Limit) -> str:
+async def told(net: "Net", proxy: Proxy, target: Endpoint, spent: PhaseDurations, limit: Limit) -> str:
     """The target's host as told to *proxy*: an address, or a name that the proxy resolves.
 
     Raises TargetError for a forbidden address, however it is written.

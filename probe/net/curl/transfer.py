@@ -13,12 +13,12 @@ from probe.net import faults
 from probe.net.curl import certificates
 from probe.net.curl import faults as curl_faults
 from probe.net.curl.faults import EndedTransfer
-from probe.net.curl.route import Way
+from probe.net.curl.route import ProxyRoute
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
 from probe.net.http1 import HttpReply
-from probe.net.spent import Limit, Spent
-from probe.net.tls.openssl import Distrusted
+from probe.net.spent import Limit, PhaseDurations
+from probe.net.tls.openssl import UntrustedCertificate
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
@@ -32,7 +32,7 @@ _THROUGH: Final = (b"Opened SOCKS connection", b"CONNECT phase completed", b"CON
 _VERSIONS: Final = {b"HTTP/2": "2", b"HTTP/3": "3"}
 
 
-class _Marks:
+class _EventTimes:
     """Times of events on `time.monotonic()`; *through*: the proxy opened the tunnel."""
 
     __slots__ = ("began", "end", "first", "ready", "through")
@@ -58,7 +58,7 @@ class Transfer:
     def __init__(
         self,
         net: "Net",
-        way: Way,
+        way: ProxyRoute,
         limit: Limit,
         to: Endpoint,
         addresses: Sequence[str],
@@ -80,7 +80,7 @@ class Transfer:
         self._done = False
         self._closed = False
         self._fault: TargetError | ProbeError | None = None
-        self._marks = _Marks()
+        self._marks = _EventTimes()
         self._listen()
 
     def _listen(self) -> None:
@@ -123,7 +123,7 @@ class Transfer:
             self._sock.close()
         self.easy.close()
 
-    def measure(self, spent: Spent) -> None:
+    def measure(self, spent: PhaseDurations) -> None:
         """Add the durations of the completed phases to *spent*; connecting includes the proxy's part."""
         marks = self._marks
         if marks.ready is None or self._closed:
@@ -143,7 +143,7 @@ class Transfer:
     def _conclude(self, code: int, text: str) -> None:
         # libcurl falls back to the certificate's subject if it names no host.
         if self.chain and self._to.verify and not certificates.names_a_host(self.chain[0]):
-            raise Distrusted(curl_faults.HOST_MISMATCH, "names no host")
+            raise UntrustedCertificate(curl_faults.HOST_MISMATCH, "names no host")
         if self._fault is not None:
             raise self._fault
         if self._done or (code == curl_faults.OK and self._reply is None):

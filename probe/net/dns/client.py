@@ -36,7 +36,7 @@ class _Question:
 
     __slots__ = ("_limit", "_line", "_net", "_sent", "asked", "due", "future", "id")
 
-    def __init__(self, net: "Net", line: "_Line", id_: int, asked: bytes, limit: Limit) -> None:
+    def __init__(self, net: "Net", line: "_ServerSocket", id_: int, asked: bytes, limit: Limit) -> None:
         self.future: Future[bytes] = net.loop.create_future()
         self.asked = asked
         self.id = id_
@@ -64,7 +64,7 @@ class _Question:
             self.future.set_exception(TargetError(text))
 
 
-class _Line:
+class _ServerSocket:
     """The socket to one server. It is connected, so the kernel drops datagrams of others."""
 
     __slots__ = ("_net", "_sock", "asked", "count", "peer", "waiting")
@@ -143,14 +143,14 @@ def _words(error: OSError, peer: str) -> Exception:
     return fault
 
 
-class Questions:
+class PendingQuestions:
     """All pending questions."""
 
     __slots__ = ("_lines", "_net")
 
     def __init__(self, net: "Net") -> None:
         self._net = net
-        self._lines: dict[Server, _Line] = {}
+        self._lines: dict[Server, _ServerSocket] = {}
 
     async def ask(self, server: Server, asked: bytes, limit: Limit) -> bytes:
         """The raw answer of *server* (address, port) to *asked*.
@@ -166,14 +166,14 @@ class Questions:
             self._net.deadlines.remove(question)
             del line.waiting[question.id]
 
-    def _line(self, server: Server) -> _Line:
+    def _line(self, server: Server) -> _ServerSocket:
         line = self._lines.pop(server, None)
         if line is not None and line.count >= _MOST_ASKED and not line.waiting:
             line.close()
             line = None
         if line is None:
             self._make_room()
-            line = _Line(self._net, server)
+            line = _ServerSocket(self._net, server)
         self._lines[server] = line
         return line
 

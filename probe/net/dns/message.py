@@ -30,7 +30,7 @@ _FIXED: Final = struct.Struct("!HHIH")
 _ESCAPED: Final = b'.\\"();@$'
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """The bytes are not a DNS message."""
 
 
@@ -90,15 +90,15 @@ def read(message: bytes) -> DnsAnswer:
     try:
         return _read(message)
     except (IndexError, struct.error, UnicodeError) as error:
-        raise Malformed(str(error)) from None
+        raise MalformedMessage(str(error)) from None
 
 
 def _read(message: bytes) -> DnsAnswer:
     _, flags, questions, count, _, _ = _HEADER.unpack_from(message)
     if not flags & _ANSWER:
-        raise Malformed("a question")
+        raise MalformedMessage("a question")
     if count > _MOST_RECORDS:
-        raise Malformed("too many records")
+        raise MalformedMessage("too many records")
     at = HEADER_BYTES
     for _ in range(questions):
         at = _name(message, at)[1] + 4
@@ -111,7 +111,7 @@ def _read(message: bytes) -> DnsAnswer:
         type_, _, ttl, size = _FIXED.unpack_from(message, at)
         at += _FIXED.size
         if at + size > len(message):
-            raise Malformed("a record beyond the end")
+            raise MalformedMessage("a record beyond the end")
         records.append(Record(name, type_, ttl, _data(type_, message, at, at + size)))
         at += size
     return DnsAnswer(rcode, False, tuple(records))
@@ -125,14 +125,14 @@ def _name(message: bytes, at: int) -> tuple[str, int]:
             target = (size & ~_POINTER) << 8 | message[at + 1]
             after = at + 2 if after < 0 else after
             if target >= first:  # only backwards, or it would never end
-                raise Malformed("a pointer forwards")
+                raise MalformedMessage("a pointer forwards")
             at = first = target
             continue
         if size > _MOST_LABEL:
-            raise Malformed("a label of an unknown kind")
+            raise MalformedMessage("a label of an unknown kind")
         length += size + 1
         if length >= _MOST_NAME or at + 1 + size > len(message):
-            raise Malformed("a name that is too long")
+            raise MalformedMessage("a name that is too long")
         labels.append(_label(message[at + 1 : at + 1 + size]))
         at += 1 + size
     return ".".join(labels) or ".", at + 1 if after < 0 else after
@@ -165,13 +165,13 @@ def _data(type_: int, message: bytes, at: int, end: int) -> str:
 
 def _a(message: bytes, at: int, end: int) -> str:
     if end - at != _IPV4_BYTES:
-        raise Malformed("an address of another size")
+        raise MalformedMessage("an address of another size")
     return "%d.%d.%d.%d" % tuple(message[at:end])  # noqa: UP031 - a third of the time
 
 
 def _aaaa(message: bytes, at: int, end: int) -> str:
     if end - at != _IPV6_BYTES:
-        raise Malformed("an address of another size")
+        raise MalformedMessage("an address of another size")
     return str(IPv6Address(message[at:end]))
 
 
@@ -192,7 +192,7 @@ def _soa(message: bytes, at: int, end: int) -> str:
     primary, at = _within(message, at, end)
     mailbox, at = _within(message, at, end)
     if end - at < 20:
-        raise Malformed("a start of authority that is too short")
+        raise MalformedMessage("a start of authority that is too short")
     return " ".join([primary, mailbox, *map(str, struct.unpack_from("!5I", message, at))])
 
 
@@ -201,7 +201,7 @@ def _txt(message: bytes, at: int, end: int) -> str:
     while at < end:
         size = message[at]
         if at + 1 + size > end:
-            raise Malformed("a text beyond its record")
+            raise MalformedMessage("a text beyond its record")
         parts += message[at + 1 : at + 1 + size]
         at += 1 + size
     return _text(bytes(parts))
@@ -210,22 +210,22 @@ def _txt(message: bytes, at: int, end: int) -> str:
 def _caa(message: bytes, at: int, end: int) -> str:
     value = at + 2 + message[at + 1]
     if value > end:
-        raise Malformed("a tag beyond its record")
+        raise MalformedMessage("a tag beyond its record")
     return f'{message[at]} {_text(message[at + 2 : value]).lower()} "{_text(message[value:end])}"'
 
 
 def _number(message: bytes, at: int, end: int) -> int:
     if at + 2 > end:
-        raise Malformed("a record that is too short")
+        raise MalformedMessage("a record that is too short")
     return message[at] << 8 | message[at + 1]
 
 
 def _within(message: bytes, at: int, end: int) -> tuple[str, int]:
     if at >= end:
-        raise Malformed("a record that is too short")
+        raise MalformedMessage("a record that is too short")
     name, after = _name(message, at)
     if after > end:
-        raise Malformed("a name beyond its record")
+        raise MalformedMessage("a name beyond its record")
     return name, after
 
 

@@ -15,7 +15,7 @@ import pycares
 from probe.net.deadlines import Deadlines
 from probe.net.endpoint import Endpoint, Version
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.names import ForgetfulResolver
 from shared.net import refusal
 
@@ -47,7 +47,7 @@ Key = tuple[str, Version]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedAnswer:
     addresses: tuple[str, ...]
     error: str
     until: float
@@ -59,11 +59,11 @@ class _Waiter:
     __slots__ = ("due", "future", "text")
 
     def __init__(self, text: str) -> None:
-        self.future: asyncio.Future[_Known] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[_CachedAnswer] = asyncio.get_running_loop().create_future()
         self.text = text
         self.due = 0.0
 
-    def tell(self, known: _Known) -> None:
+    def tell(self, known: _CachedAnswer) -> None:
         if not self.future.done():
             self.future.set_result(known)
 
@@ -80,10 +80,10 @@ class Resolver:
         self._allow_private = allow_private
         self._servers = servers
         self._ares: ForgetfulResolver | None = None
-        self._known: dict[Key, _Known] = {}
+        self._known: dict[Key, _CachedAnswer] = {}
         self._asked: dict[Key, set[_Waiter]] = {}
 
-    async def addresses(self, to: Endpoint, spent: Spent, limit: Limit) -> tuple[str, ...]:
+    async def addresses(self, to: Endpoint, spent: PhaseDurations, limit: Limit) -> tuple[str, ...]:
         """The permitted addresses of *to*, in the order to try. Raises TargetError and ProbeError."""
         began = time.monotonic()
         key = (to.host, to.version)
@@ -114,14 +114,14 @@ class Resolver:
         for waiter in [waiter for waiters in self._asked.values() for waiter in waiters]:
             waiter.future.cancel()
 
-    def _literal(self, to: Endpoint) -> _Known:
+    def _literal(self, to: Endpoint) -> _CachedAnswer:
         if to.version != "any" and (":" in to.host) != (to.version == "6"):
             return self._keep(
                 (to.host, to.version), (), f"dns: {to.host} is no IPv{to.version} address", _FOR_EVER
             )
         return self._allow((to.host, to.version), (to.host,), _FOR_EVER)
 
-    async def _ask(self, key: Key, limit: Limit) -> _Known:
+    async def _ask(self, key: Key, limit: Limit) -> _CachedAnswer:
         waiter = _Waiter(f"dns: no answer for {key[0]} within {limit.words}")
         waiters = self._asked.get(key)
         if waiters is None:
@@ -155,7 +155,7 @@ class Resolver:
         for waiter in self._asked.pop(key, ()):
             waiter.tell(known)
 
-    def _allow(self, key: Key, addresses: Sequence[str], until: float) -> _Known:
+    def _allow(self, key: Key, addresses: Sequence[str], until: float) -> _CachedAnswer:
         refused = [refusal(address, allow_private=self._allow_private) for address in addresses]
         good = tuple(address for address, why in zip(addresses, refused, strict=True) if why is None)[
             :_MOST_ADDRESSES
@@ -165,11 +165,11 @@ class Resolver:
         why = next((f"connect: {why}" for why in refused), _none(key))
         return self._keep(key, (), why, until)
 
-    def _keep(self, key: Key, addresses: tuple[str, ...], error: str, until: float) -> _Known:
+    def _keep(self, key: Key, addresses: tuple[str, ...], error: str, until: float) -> _CachedAnswer:
         self._known.pop(key, None)
         if len(self._known) >= _MOST_KEPT:
             del self._known[next(iter(self._known))]
-        known = self._known[key] = _Known(addresses, error, until)
+        known = self._known[key] = _CachedAnswer(addresses, error, until)
         return known
 
 

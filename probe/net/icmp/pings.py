@@ -14,7 +14,7 @@ from probe.net import faults
 from probe.net.endpoint import Endpoint
 from probe.net.errors import ProbeError, TargetError
 from probe.net.icmp.echo_socket import EchoLine
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 
 if TYPE_CHECKING:
     from probe.net.engine import Net
@@ -39,7 +39,7 @@ class Heard:
     fault: str
 
 
-class Echoes:
+class EchoSockets:
     """Opens a socket per address family on first use, and again after it broke."""
 
     __slots__ = ("_lines", "_net")
@@ -48,7 +48,9 @@ class Echoes:
         self._net = net
         self._lines: dict[socket.AddressFamily, EchoLine] = {}
 
-    async def ping(self, to: Endpoint, spent: Spent, limit: Limit, count: int, padding: bytes) -> Heard:
+    async def ping(
+        self, to: Endpoint, spent: PhaseDurations, limit: Limit, count: int, padding: bytes
+    ) -> Heard:
         """Send *count* echoes, each with *padding* after its first eight bytes.
 
         Raises TargetError if *to* has no address, ProbeError if nothing can be sent from here.
@@ -57,7 +59,7 @@ class Echoes:
         net = self._net
         for found in net.literal(to) if to.literal else await net.addresses(to, spent, limit):
             spent.address = address = _unmapped(found)
-            pinging = _Pinging(self._line(address), address, limit, count, padding)
+            pinging = _CheckEchoes(self._line(address), address, limit, count, padding)
             try:
                 return await pinging.run()
             except TargetError as error:
@@ -73,7 +75,7 @@ class Echoes:
         return line
 
 
-class _Pinging:
+class _CheckEchoes:
     """The echoes of one check: each is sent when the previous one is answered, or late."""
 
     __slots__ = (

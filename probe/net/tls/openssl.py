@@ -54,7 +54,7 @@ Wrap = Callable[[socket.socket, str], ssl.SSLSocket]
 Judge = Callable[[ssl.SSLSocket, Endpoint], None]
 
 
-class Distrusted(TargetError):
+class UntrustedCertificate(TargetError):
     """A certificate did not verify; *code* is OpenSSL's (X509_V_ERR_*)."""
 
     def __init__(self, code: int, reason: str) -> None:
@@ -73,12 +73,12 @@ class Distrusted(TargetError):
         self.args = (f"tls: {certificates.words(self._verdict, case)}",)
 
 
-class Unproven(TargetError):
+class ChainNotVerified(TargetError):
     """The chain was not verified recently: shake hands again with verification."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class HandshakeMode:
     """How to shake hands; *judge* is called with each completed handshake and its peer.
 
     *wrap* prepares a connected socket for the handshake with a host; the file descriptor stays the same.
@@ -96,12 +96,12 @@ class _Peer:
 
     def __init__(self) -> None:
         self.chains: dict[bytes, float] = {}  # until when each is trusted
-        self.rust: Manner | None = None
+        self.rust: HandshakeMode | None = None
         self.rust_after = 0.0
         self.rust_knows = False
 
 
-class Trust:
+class TrustedChains:
     """The chains trusted from each peer: OpenSSL verifies each, and its result is valid for ten minutes.
 
     Meanwhile, a handshake without verification is sufficient if the same chain comes: it still proves that
@@ -115,9 +115,9 @@ class Trust:
     def __init__(self, ca_file: Path | None, *, rustls: bool = tls_rustls.INSTALLED) -> None:
         self._ca_file = ca_file
         self._rustls = rustls
-        self._strict: Manner | None = None
-        self._blind: Manner | None = None
-        self._quick: Manner | None = None
+        self._strict: HandshakeMode | None = None
+        self._blind: HandshakeMode | None = None
+        self._quick: HandshakeMode | None = None
         self._peers: dict[tuple[str, int], _Peer] = {}
         self._clients = Clients()
         self._authorities: dict[bytes, ssl.SSLContext] = {}  # rustls contexts by authority
@@ -127,11 +127,11 @@ class Trust:
         """The name of the library in use."""
         return f"rustls, {ssl.OPENSSL_VERSION}" if self._rustls else ssl.OPENSSL_VERSION
 
-    def manner(self, to: Endpoint) -> Manner:
+    def manner(self, to: Endpoint) -> HandshakeMode:
         """How to shake hands with *to*."""
         if to.client is not None:
             make = self._verifying if to.verify else _trusting_all
-            return Manner(partial(_wrap, self._clients.context(to.client, make)), None)
+            return HandshakeMode(partial(_wrap, self._clients.context(to.client, make)), None)
         if not to.verify:
             return self.blind()
         peer, now = self._peers.get((to.host, to.port)), time.monotonic()
@@ -140,12 +140,12 @@ class Trust:
         if peer.rust is not None and peer.rust_after <= now:
             return peer.rust
         if self._quick is None:
-            self._quick = Manner(self.blind().wrap, self._recognise)
+            self._quick = HandshakeMode(self.blind().wrap, self._recognise)
         return self._quick
 
-    def strict(self) -> Manner:
+    def strict(self) -> HandshakeMode:
         if self._strict is None:
-            self._strict = Manner(partial(_wrap, self._verifying()), self._remember)
+            self._strict = HandshakeMode(partial(_wrap, self._verifying()), self._remember)
         return self._strict
 
     def _verifying(self) -> ssl.SSLContext:
@@ -157,11 +157,11 @@ class Trust:
         """The trusted authorities in PEM, for libraries with their own."""
         return _authorities(self._ca_file)
 
-    def blind(self, judge: Judge | None = None) -> Manner:
+    def blind(self, judge: Judge | None = None) -> HandshakeMode:
         """Accept any certificate; without authorities OpenSSL builds no chain, which saves time."""
         if self._blind is None:
-            self._blind = Manner(partial(_wrap, _trusting_all()), None)
-        return self._blind if judge is None else Manner(self._blind.wrap, judge)
+            self._blind = HandshakeMode(partial(_wrap, _trusting_all()), None)
+        return self._blind if judge is None else HandshakeMode(self._blind.wrap, judge)
 
     def _remember(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
         chain, now = _verified(sock), time.monotonic()
@@ -176,7 +176,7 @@ class Trust:
         peer.chains[_print(ders(sock))] = now + min(most_s, _left_s(chain))
         self._peers[to.host, to.port] = peer
 
-    def _by_rust(self, peer: _Peer, authority: bytes) -> Manner | None:
+    def _by_rust(self, peer: _Peer, authority: bytes) -> HandshakeMode | None:
         """None if rustls cannot read *authority*. Only that one is trusted: many would make it slower."""
         context = self._authorities.get(authority)
         if context is None:
@@ -186,7 +186,7 @@ class Trust:
             if context is None:
                 return None
             self._authorities[authority] = context
-        return Manner(partial(_wrap_rust, context, peer), partial(self._recognise_rust, peer))
+        return HandshakeMode(partial(_wrap_rust, context, peer), partial(self._recognise_rust, peer))
 
     def _recognise(self, sock: ssl.SSLSocket, to: Endpoint) -> None:
         self._demand(to, _print(ders(sock)))
@@ -198,7 +198,7 @@ class Trust:
     def _demand(self, to: Endpoint, chain: bytes) -> None:
         peer = self._peers.get((to.host, to.port))
         if peer is None or peer.chains.get(chain, 0.0) <= time.monotonic():
-            raise Unproven("tls: certificate is not verified yet")
+            raise ChainNotVerified("tls: certificate is not verified yet")
 
 
 def _trusting_all() -> ssl.SSLContext:
@@ -233,7 +233,7 @@ def _refuse(peer: _Peer, error: OSError) -> TargetError:
     peer.rust_after = time.monotonic() + (_DISTRUSTED_S if distrusted else _REFUSED_S)
     peer.rust, peer.rust_knows = None, False
     peer.chains.clear()
-    return Unproven("tls: rustls would not")
+    return ChainNotVerified("tls: rustls would not")
 
 
 @lru_cache(1)
@@ -242,7 +242,7 @@ def _authorities(ca_file: Path | None) -> bytes:
     return "".join(map(ssl.DER_cert_to_PEM_cert, context.get_ca_certs(binary_form=True))).encode()
 
 
-def trusting(authorities: str) -> Manner:
+def trusting(authorities: str) -> HandshakeMode:
     """Trust only *authorities* (PEM), roots or not. Raises ValueError if they cannot be read."""
     context = trust.alike(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     context.hostname_checks_common_name = False
@@ -251,7 +251,7 @@ def trusting(authorities: str) -> Manner:
         context.load_verify_locations(cadata=authorities)
     except ssl.SSLError:
         raise ValueError("trustedCa holds no certificates that can be read") from None
-    return Manner(partial(_wrap, context), None)
+    return HandshakeMode(partial(_wrap, context), None)
 
 
 def sent(sock: ssl.SSLSocket) -> list[Any]:
@@ -262,7 +262,7 @@ def sent(sock: ssl.SSLSocket) -> list[Any]:
 def fault(error: ssl.SSLError, peer: str, *, phase: str) -> TargetError:
     """The readable error of a handshake, or of a later read or write."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return Distrusted(error.verify_code, error.verify_message)
+        return UntrustedCertificate(error.verify_code, error.verify_message)
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return TargetError(
             f"{'tls: handshake failed' if phase == 'tls' else phase}: connection closed by {peer}"

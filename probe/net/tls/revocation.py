@@ -19,7 +19,7 @@ from probe.net.bodies import Body
 from probe.net.errors import ProbeError, TargetError
 from probe.net.http1 import HttpReply
 from probe.net.request import request
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from shared.kinds.http import Http, is_url
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ async def _fetch(net: "Net", url: str, limit: Limit) -> bytes:
         asked = request(Http(url=url))
         body = Body(_MOST_BYTES)
         reply = HttpReply(head=False, most=_MOST_BYTES, body=body)
-        await net.converse(asked.endpoint, Spent(), limit, asked.data, reply)
+        await net.converse(asked.endpoint, PhaseDurations(), limit, asked.data, reply)
     except (TargetError, ProbeError, ValueError):
         return b""
     return bytes(body.data) if reply.code == _GOOD and not body.fault else b""

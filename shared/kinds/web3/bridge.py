@@ -12,7 +12,7 @@ Signature = Annotated[str, MinLen(1), MaxLen(4096)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class BridgeSide:
     """On the source chain *contract* holds *token*; on the destination chain *token* is minted."""
 
     chain: ChainName
@@ -39,9 +39,9 @@ class Bridge:
 
     sub_type: Literal["bridge"] = "bridge"
     """What the monitor watches on its chain."""
-    source: Side
+    source: BridgeSide
     """Chain that value leaves."""
-    destination: Side
+    destination: BridgeSide
     """Chain that value arrives at."""
     max_imbalance_percent: Change = 1
     """Highest difference between what is held and what was minted, in percent, without an alert."""

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from annotated_types import Interval, MaxLen, MinLen, Predicate
 
-from shared.kinds.fields import Says, Secret
+from shared.kinds.fields import ErrorText, Secret
 from shared.kinds.http import is_url
 from shared.kinds.web3.chains import Chain, chain_or_any, is_chain, is_name
 
@@ -62,15 +62,17 @@ ChainName = Annotated[
     Annotated[str, MaxLen(64)] | int,
     # A monitor's own nodes determine the chain of an unknown name; the collector requires them.
     Predicate(lambda named: is_chain(named) or is_name(named)),
-    Says(NO_CHAIN),
+    ErrorText(NO_CHAIN),
 ]
-Url = Annotated[str, MaxLen(8192), Predicate(is_url), Says("must be an http:// or https:// URL with a host")]
-Address = Annotated[str, Predicate(is_address), Says("must be an address: 0x and 40 hexadecimal digits")]
+Url = Annotated[
+    str, MaxLen(8192), Predicate(is_url), ErrorText("must be an http:// or https:// URL with a host")
+]
+Address = Annotated[str, Predicate(is_address), ErrorText("must be an address: 0x and 40 hexadecimal digits")]
 Amount = Annotated[
     Annotated[str, MaxLen(128)] | int | float,
     Predicate(is_amount),
-    Says("must not be below 0", of=_is_negative),
-    Says("must be a number"),
+    ErrorText("must not be below 0", of=_is_negative),
+    ErrorText("must be a number"),
 ]
 # A provider's URL usually contains a key in its path.
 RpcUrl = Annotated[Url | Annotated[list[Url], MinLen(1), MaxLen(10)], Secret()]

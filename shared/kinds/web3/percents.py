@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from annotated_types import MaxLen, Predicate
 
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 from shared.kinds.web3.fields import amount
 
 _LEAST: Final = Decimal("0.001")
@@ -33,5 +33,5 @@ def _number(value: str | float) -> Decimal:
 
 
 Number = Annotated[str, MaxLen(128)] | int | float
-Part = Annotated[Number, Predicate(is_part), Says("must be a number from 0.001 to 100")]
-Change = Annotated[Number, Predicate(is_change), Says(f"must be a number from 0 to {_MOST}")]
+Part = Annotated[Number, Predicate(is_part), ErrorText("must be a number from 0.001 to 100")]
+Change = Annotated[Number, Predicate(is_change), ErrorText(f"must be a number from 0 to {_MOST}")]

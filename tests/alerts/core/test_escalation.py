@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from collector.alerts.core.escalation import LOOK, AlertAction, EscalationPolicy, EscalationProgress, step
-from collector.evaluation.core.holds import Allowed, Hold, Reminders, allowed
+from collector.evaluation.core.holds import AllowedEffects, Hold, Reminders, allowed
 from shared.clock import EPOCH
 
 MINUTE = timedelta(minutes=1)
@@ -18,7 +18,7 @@ TOLD = EscalationProgress(EPOCH, EPOCH)
 
 
 def at(
-    minutes: int, progress: EscalationProgress, policy: EscalationPolicy = STEPS, free: Allowed = FREE
+    minutes: int, progress: EscalationProgress, policy: EscalationPolicy = STEPS, free: AllowedEffects = FREE
 ) -> tuple[AlertAction, int | None]:
     """What is done so many minutes after the epoch, and when it is looked at next."""
     now = EPOCH + minutes * MINUTE

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from collector.alerts.core.conditions import CheckSample, Reason
-from collector.alerts.core.replay import MonitorParameters, Past, Spell, notices, replay
+from collector.alerts.core.replay import MonitorParameters, PastResult, Spell, notices, replay
 from collector.alerts.core.rule_fields import Conditions, Escalation, RuleSettings
 from shared.clock import EPOCH
 from shared.results import Status
@@ -14,7 +14,7 @@ ABOUT = MonitorParameters(failure_threshold=2, quorum="majority", interval_s=60,
 MINUTE = timedelta(minutes=1)
 
 
-def past(text: str, location: int = 1) -> list[Past]:
+def past(text: str, location: int = 1) -> list[PastResult]:
     """A check a minute: ``.`` good, ``x`` failed, ``s`` slow, ``?`` unknown."""
     kinds = {
         ".": (Status.UP, 5, 200),
@@ -23,7 +23,7 @@ def past(text: str, location: int = 1) -> list[Past]:
         "?": (Status.UNKNOWN, 0, None),
     }
     return [
-        Past(location, CheckSample(EPOCH + at * MINUTE, *kinds[letter]), scheduled=True)
+        PastResult(location, CheckSample(EPOCH + at * MINUTE, *kinds[letter]), scheduled=True)
         for at, letter in enumerate(text)
     ]
 

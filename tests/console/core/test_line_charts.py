@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from collector.console import line_charts
-from collector.console.line_charts import Series, Stretch
+from collector.console.line_charts import ChartSpan, Series
 
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -80,8 +80,8 @@ def test_single_checks_are_points_on_their_line() -> None:
 
 
 def test_a_band_is_cut_to_the_window_and_a_short_one_stays_visible() -> None:
-    long = Stretch(START - HOUR, START + 30 * MINUTE, "Down for 1 h 30 min", "down")
-    short = Stretch(START + 45 * MINUTE, START + 45 * MINUTE, "Down for 0 s", "down")
+    long = ChartSpan(START - HOUR, START + 30 * MINUTE, "Down for 1 h 30 min", "down")
+    short = ChartSpan(START + 45 * MINUTE, START + 45 * MINUTE, "Down for 0 s", "down")
     drawn = line_charts.draw(START, START + HOUR, [series(1.0)], [long, short])
 
     assert drawn is not None

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from collector.evaluation.core.dependencies import Child, ParentLocation, Parents, ParentState, verdict
+from collector.evaluation.core.dependencies import DownChild, ParentLocation, Parents, ParentState, verdict
 from collector.evaluation.core.quorum import Vote
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 FAILED, TURNED = NOW - 4 * SECOND, NOW - SECOND
-CHILD = Child(since=FAILED, turned_at=TURNED, measured_at=TURNED)
+CHILD = DownChild(since=FAILED, turned_at=TURNED, measured_at=TURNED)
 
 
 def at(*, checked_s: float | None = 1, fails: int = 0, heard_s: float = 1) -> ParentLocation:
@@ -58,11 +58,11 @@ def test_what_the_parents_say(parents: list[ParentState], says: Parents) -> None
 
 @pytest.mark.parametrize(("waited_s", "says"), [(14, Parents.AWAITED), (15, Parents.WELL)])
 def test_nobody_waits_longer_than_fifteen_seconds_for_a_verdict(waited_s: int, says: Parents) -> None:
-    child = Child(FAILED - 20 * SECOND, NOW - waited_s * SECOND, NOW)
+    child = DownChild(FAILED - 20 * SECOND, NOW - waited_s * SECOND, NOW)
     assert verdict(child, [parent(at(checked_s=300))], NOW) is says
 
 
 @pytest.mark.parametrize(("up_s", "says"), [(59, Parents.AWAITED), (60, Parents.WELL)])
 def test_nor_longer_than_a_minute_for_a_check_after_the_parent_came_up(up_s: int, says: Parents) -> None:
-    child = Child(NOW - 600 * SECOND, NOW - 590 * SECOND, NOW - 100 * SECOND)
+    child = DownChild(NOW - 600 * SECOND, NOW - 590 * SECOND, NOW - 100 * SECOND)
     assert verdict(child, [parent(turned_s=up_s)], NOW) is says

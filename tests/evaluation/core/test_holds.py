@@ -6,7 +6,15 @@ from itertools import product
 import pytest
 
 from collector.evaluation.core.dependencies import Parents
-from collector.evaluation.core.holds import TABLE, After, Hold, MonitorContext, Reminders, allowed, holding
+from collector.evaluation.core.holds import (
+    TABLE,
+    AfterHold,
+    Hold,
+    MonitorContext,
+    Reminders,
+    allowed,
+    holding,
+)
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LATER, BEFORE = NOW + timedelta(seconds=1), NOW
@@ -16,21 +24,33 @@ LATER, BEFORE = NOW + timedelta(seconds=1), NOW
     ("hold", "incident", "openings", "reminders", "recovery", "after"),
     [
         # incident: may the verdict move, may one open, may System resolve it
-        pytest.param(Hold.PAUSED, (0, 0, 0), False, Reminders.HELD, False, After.DECIDED, id="paused"),
-        pytest.param(Hold.UNMEASURED, (0, 0, 0), False, Reminders.HELD, False, After.DECIDED, id="resumed"),
-        pytest.param(Hold.SILENCED, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="silenced"),
+        pytest.param(Hold.PAUSED, (0, 0, 0), False, Reminders.HELD, False, AfterHold.DECIDED, id="paused"),
         pytest.param(
-            Hold.MAINTENANCE, (1, 0, 1), False, Reminders.HELD, True, After.OPENED, id="maintenance"
+            Hold.UNMEASURED, (0, 0, 0), False, Reminders.HELD, False, AfterHold.DECIDED, id="resumed"
         ),
         pytest.param(
-            Hold.PARENT_DOWN, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="parent down"
+            Hold.SILENCED, (1, 1, 1), False, Reminders.HELD, True, AfterHold.ANNOUNCED, id="silenced"
         ),
         pytest.param(
-            Hold.PARENT_AWAITED, (1, 1, 1), False, Reminders.HELD, True, After.ANNOUNCED, id="parent awaited"
+            Hold.MAINTENANCE, (1, 0, 1), False, Reminders.HELD, True, AfterHold.OPENED, id="maintenance"
         ),
-        pytest.param(Hold.FLAPPING, (1, 1, 0), False, Reminders.HELD, False, After.ANNOUNCED, id="flapping"),
         pytest.param(
-            Hold.ACKNOWLEDGED, (1, 1, 1), True, Reminders.STOP, True, After.NOTHING, id="acknowledged"
+            Hold.PARENT_DOWN, (1, 1, 1), False, Reminders.HELD, True, AfterHold.ANNOUNCED, id="parent down"
+        ),
+        pytest.param(
+            Hold.PARENT_AWAITED,
+            (1, 1, 1),
+            False,
+            Reminders.HELD,
+            True,
+            AfterHold.ANNOUNCED,
+            id="parent awaited",
+        ),
+        pytest.param(
+            Hold.FLAPPING, (1, 1, 0), False, Reminders.HELD, False, AfterHold.ANNOUNCED, id="flapping"
+        ),
+        pytest.param(
+            Hold.ACKNOWLEDGED, (1, 1, 1), True, Reminders.STOP, True, AfterHold.NOTHING, id="acknowledged"
         ),
         pytest.param(
             Hold.RESOLVED_BY_HAND,
@@ -38,17 +58,19 @@ LATER, BEFORE = NOW + timedelta(seconds=1), NOW
             False,
             Reminders.AFRESH,
             True,
-            After.REOPENED,
+            AfterHold.REOPENED,
             id="resolved by hand while failing",
         ),
-        pytest.param(Hold.NO_VOTERS, (0, 0, 0), False, Reminders.GO_ON, False, After.DECIDED, id="no voters"),
+        pytest.param(
+            Hold.NO_VOTERS, (0, 0, 0), False, Reminders.GO_ON, False, AfterHold.DECIDED, id="no voters"
+        ),
     ],
 )
 def test_each_row(
     hold: Hold,
     incident: tuple[int, int, int],
     reminders: Reminders,
-    after: After,
+    after: AfterHold,
     *,
     openings: bool,
     recovery: bool,

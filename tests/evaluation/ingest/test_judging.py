@@ -323,7 +323,7 @@ async def test_the_timeline_refuses_any_change(db: Db) -> None:
     world = await make_world(db)
     async with writing(world) as writer:
         await writer.submit(world.batch(DOWN, DOWN, DOWN))
-    for deed in ("UPDATE timeline SET details = ''", "DELETE FROM timeline", "TRUNCATE timeline"):
+    for statement in ("UPDATE timeline SET details = ''", "DELETE FROM timeline", "TRUNCATE timeline"):
         with pytest.raises(Exception, match="append-only"):
-            await world.run(deed)
+            await world.run(statement)
     assert await world.value("SELECT now() > $1", utc_now() - timedelta(days=1))

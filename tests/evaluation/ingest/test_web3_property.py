@@ -84,12 +84,12 @@ async def play(world: World, seed: int) -> Chain:
     known: defaultdict[str, list[Block]] = defaultdict(list)
     async with writing(world) as writer:
         for _ in range(40):
-            deed = chance.random()
-            if deed < 0.3 or not chain.blocks:
+            draw = chance.random()
+            if draw < 0.3 or not chain.blocks:
                 chain.grow()
-            elif deed < 0.45:
+            elif draw < 0.45:
                 chain.reorganise()
-            elif deed < 0.6:
+            elif draw < 0.6:
                 await heard(world)
             else:
                 place = chance.choice(PLACES)

@@ -12,7 +12,7 @@ import pytest
 from collector.events import api as handler
 from collector.events import stream as following
 from collector.events.storage import events
-from collector.events.stream import Following
+from collector.events.stream import EventStreamHub
 from collector.platform.access import Permission
 from collector.platform.storage.db import Db
 from collector.server import Features, make, serve
@@ -65,7 +65,7 @@ async def second(api: Api, database_url: str) -> AsyncIterator[Api]:
     """The same team at another collector of the same database."""
     db = await Db.open(database_url, size=4, name="second")
     context = replace(api.context, db=db)
-    features = Features(following=Following(db, public_url=PUBLIC_URL, now=api.clock))
+    features = Features(following=EventStreamHub(db, public_url=PUBLIC_URL, now=api.clock))
     runner = await serve(make(context, features), "127.0.0.1:0")
     try:
         yield replace(

@@ -15,7 +15,7 @@ from collector.evaluation import event_writer
 from collector.events import stream
 from collector.events.core.kinds import CHANGES, EventKind
 from collector.events.storage import events
-from collector.events.stream import Following, Start, StreamFollower
+from collector.events.stream import EventStreamHub, Start, StreamFollower
 from collector.monitors.storage import monitors
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -32,13 +32,13 @@ PUBLIC_URL = "https://tocsin.example.com"
 
 
 @pytest.fixture
-async def hub(db: Db) -> AsyncIterator[Following]:
-    hub = Following(db, public_url=PUBLIC_URL, now=utc_now)
+async def hub(db: Db) -> AsyncIterator[EventStreamHub]:
+    hub = EventStreamHub(db, public_url=PUBLIC_URL, now=utc_now)
     yield hub
     await hub.close()
 
 
-async def follow(hub: Following, team: int, after: UUID | None = None) -> StreamFollower:
+async def follow(hub: EventStreamHub, team: int, after: UUID | None = None) -> StreamFollower:
     return hub.join(team, ids.uuid7(), await hub.start(team, after), lambda: False, most=600)
 
 
@@ -68,7 +68,7 @@ async def last_asked(database_url: str) -> datetime:
         await own.close()
 
 
-async def test_one_reader_serves_all_teams(db: Db, hub: Following) -> None:
+async def test_one_reader_serves_all_teams(db: Db, hub: EventStreamHub) -> None:
     teams = [await make_team(db, f"team {number}") for number in range(5)]
     listeners = [await follow(hub, team) for team in teams for _ in range(2)]
     for team in teams:
@@ -79,7 +79,7 @@ async def test_one_reader_serves_all_teams(db: Db, hub: Following) -> None:
     assert at_work() == 1
 
 
-async def test_nobody_s_following_costs_nothing(db: Db, database_url: str, hub: Following) -> None:
+async def test_nobody_s_following_costs_nothing(db: Db, database_url: str, hub: EventStreamHub) -> None:
     team = await make_team(db)
     assert at_work() == 0
     hub.bell.ring()
@@ -93,7 +93,9 @@ async def test_nobody_s_following_costs_nothing(db: Db, database_url: str, hub: 
     assert await last_asked(database_url) == before
 
 
-async def test_one_who_stands_further_than_the_reader_hears_nothing_twice(db: Db, hub: Following) -> None:
+async def test_one_who_stands_further_than_the_reader_hears_nothing_twice(
+    db: Db, hub: EventStreamHub
+) -> None:
     team, monitor = await make_team(db), ids.uuid7()
     early = await follow(hub, team)
     await happen(db, team, monitor, "monitor.down", "monitor.up")
@@ -106,7 +108,7 @@ async def test_one_who_stands_further_than_the_reader_hears_nothing_twice(db: Db
 
 
 @pytest.mark.oldest
-async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: Following) -> None:
+async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: EventStreamHub) -> None:
     team, monitor = await make_team(db), ids.uuid7()
     await happen(db, team, monitor, *["monitor.down", "monitor.up"] * 10)
     other = await follow(hub, team)
@@ -121,7 +123,7 @@ async def test_what_happens_while_one_catches_up_is_told_once(db: Db, hub: Follo
 
 
 async def test_a_commit_elsewhere_is_heard_by_its_notification(
-    db: Db, hub: Following, monkeypatch: pytest.MonkeyPatch
+    db: Db, hub: EventStreamHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "_REST", timedelta(hours=1))
     near, far = Signals(db), Signals(db)
@@ -154,7 +156,7 @@ async def _listens(db: Db) -> bool:
         )
 
 
-async def test_a_lost_connection_loses_no_event(db: Db, hub: Following, database_url: str) -> None:
+async def test_a_lost_connection_loses_no_event(db: Db, hub: EventStreamHub, database_url: str) -> None:
     team, monitor = await make_team(db), ids.uuid7()
     listener = await follow(hub, team)
     await happen(db, team, monitor, "monitor.down")
@@ -173,7 +175,7 @@ async def test_a_lost_connection_loses_no_event(db: Db, hub: Following, database
     await other.close()
 
 
-async def test_after_the_end_nobody_joins(db: Db, hub: Following) -> None:
+async def test_after_the_end_nobody_joins(db: Db, hub: EventStreamHub) -> None:
     team = await make_team(db)
     listener = await follow(hub, team)
     await hub.close()
@@ -185,7 +187,7 @@ async def test_after_the_end_nobody_joins(db: Db, hub: Following) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(CHANGES))
-async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind: EventKind) -> None:
+async def test_a_change_says_how_the_monitor_stands(db: Db, hub: EventStreamHub, kind: EventKind) -> None:
     team = await make_team(db)
     listener = await follow(hub, team)
     await make_monitors(db, team, now=utc_now())
@@ -214,7 +216,7 @@ async def test_a_change_says_how_the_monitor_stands(db: Db, hub: Following, kind
     }
 
 
-async def test_no_four_teams_take_all_places_of_a_process(hub: Following) -> None:
+async def test_no_four_teams_take_all_places_of_a_process(hub: EventStreamHub) -> None:
     start = Start(0, ids.uuid7(), 0)
     held = []
     for team in range(1, 11):

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from collector.alerts.jobs.watch import Watch
-from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.ingest.pushes import PushedResult, Pushes
 from collector.evaluation.storage import collector_presence
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
@@ -523,7 +523,9 @@ async def test_a_rule_that_waits_for_failures_hears_of_what_is_pushed(jobs: Jobs
     marked = []
     for status in (Status.UP, Status.DOWN):
         async with api.context.db.transaction() as tx:
-            await pushes.write(tx, [Pushed(await number(api, id_), status, api.clock(), error="failed")])
+            await pushes.write(
+                tx, [PushedResult(await number(api, id_), status, api.clock(), error="failed")]
+            )
         marked.append(len(await rows(api, "SELECT FROM alert_marks")))
 
     assert marked == [0, 1]

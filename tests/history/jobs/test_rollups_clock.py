@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collector.evaluation.ingest.pushes import Pushed, Pushes
+from collector.evaluation.ingest.pushes import PushedResult, Pushes
 from collector.history.jobs.rollups import Rollups
 from collector.history.storage import rollups
 from collector.platform.database_clock import DatabaseClock
@@ -89,7 +89,7 @@ async def test_results_without_a_probe_are_counted_likewise(db: Db) -> None:
     roller = Rollups(db, clock=GivenClock(lambda: clock[0]))
     await roll(roller)
     pushes = Pushes(db, clock=GivenClock(lambda: TRUE, lambda: None))
-    pushed = Pushed(world.monitors[0], Status.UP, TRUE - MINUTE)
+    pushed = PushedResult(world.monitors[0], Status.UP, TRUE - MINUTE)
     async with db.transaction() as tx:
         await pushes.write(tx, [pushed])
     assert await world.value("SELECT at FROM rollups_dirty") == TRUE.replace(minute=0)

@@ -34,7 +34,7 @@ import psutil
 import pytest
 
 from collector.accounts.service import users
-from collector.accounts.service.sign_in import Door
+from collector.accounts.service.sign_in import SignInService
 from collector.accounts.service.tokens import StoredTokenFinder
 from collector.platform.storage.db import Db
 from shared.tokens import ALPHABET, PREFIX, checksum_ok, new_token
@@ -413,7 +413,7 @@ async def test_s24_how_near_a_token_is_to_a_real_one_takes_no_longer_to_refuse(a
 
 async def test_s24_a_stranger_s_password_takes_as_long_as_a_wrong_one(api: Api, db: Db) -> None:
     await users.set_password(db, "admin@example.com", api.team_id, "the right password")
-    door = Door(db)
+    door = SignInService(db)
 
     async def enter(email: str) -> None:
         assert await door.with_password(email, "a wrong password") == []

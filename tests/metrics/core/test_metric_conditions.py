@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.metrics.core.conditions import HeldCondition, Observed, error, moved
+from collector.metrics.core.conditions import HeldCondition, ObservedSample, error, moved
 from shared.kinds.prometheus import Condition
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -12,9 +12,11 @@ LABELS = {"__name__": "load", "host": "a"}
 HIGH = Condition(metric="load", op="gt", value=4.0, for_=300)
 
 
-def seen(*values: float | None) -> list[Observed]:
+def seen(*values: float | None) -> list[ObservedSample]:
     """A sample a minute."""
-    return [Observed(b"a", LABELS, (0,), AT + i * timedelta(minutes=1), v) for i, v in enumerate(values)]
+    return [
+        ObservedSample(b"a", LABELS, (0,), AT + i * timedelta(minutes=1), v) for i, v in enumerate(values)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector.metrics.ingest import otlp, remote_write
-from collector.metrics.ingest.series import ReceiverState, Taking
+from collector.metrics.ingest.series import ReceiverState, SeriesPush
 from shared.clock import EPOCH
 from shared.errors import Invalid
 from shared.kinds.opentelemetry import OpenTelemetry
@@ -46,7 +46,7 @@ async def test_known_series_are_read_as_the_protobuf_says(bodies: list[list[tupl
 
     for body in bodies:
         raw = b"".join(part(1, series({"__name__": n}, (at, v)).SerializeToString()) for n, at, v in body)
-        await remote_write.take_v1(raw, Taking(state, NOW))
+        await remote_write.take_v1(raw, SeriesPush(state, NOW))
 
     held_ = {name: value for name, value in held(state).items() if value[0] >= 0}
     assert held_ == newest([sample for body in bodies for sample in body])
@@ -66,7 +66,7 @@ async def test_known_points_are_read_as_the_protobuf_says(
             point = Number(time_unix_nano=at * 1_000_000 % 2**64, as_double=value)
             whole = start + point.SerializeToString() + part(7, b"\x0a\x01k\x12\x03\x0a\x01v")
             metrics.append(part(2, part(1, name.encode()) + part(5, part(1, whole))))
-        await otlp.take(part(1, part(2, b"".join(metrics))), Taking(state, NOW))
+        await otlp.take(part(1, part(2, b"".join(metrics))), SeriesPush(state, NOW))
 
     sent = [(n, at * 1_000_000 % 2**64 // 1_000_000, v) for body in bodies for n, at, v in body]
     held_ = {name: value for name, value in held(state).items() if value[0] >= 0}
@@ -85,6 +85,6 @@ async def test_any_bytes_are_taken_or_refused(raw: bytes, within: bool) -> None:
         (otlp.take, OpenTelemetry()),
     ):
         try:
-            await take(body, Taking(book(kind), NOW))
+            await take(body, SeriesPush(book(kind), NOW))
         except Invalid as error:
             assert "body" in error.details  # noqa: PT017 - some are taken

@@ -160,7 +160,7 @@ async def test_all_that_match_are_changed_beyond_the_page(console: Console) -> N
     await console.sign_in()
     await console.get("/monitors?q=shop")
 
-    page = await console.post("/monitors/bulk", {"all": "on", "deed": "pause", "query": "q=shop"})
+    page = await console.post("/monitors/bulk", {"all": "on", "action": "pause", "query": "q=shop"})
 
     assert "55 of 55 changed." in page.words
     assert (await api.get(f"/v1/monitors/{other}")).json["status"] == "up"

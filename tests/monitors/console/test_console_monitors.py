@@ -73,17 +73,19 @@ async def test_what_is_ticked_is_changed_and_nothing_else(console: Console) -> N
     await console.sign_in()
     await console.get("/monitors?type=tcp")
 
-    page = await console.post("/monitors/bulk", {"id": [first, third], "deed": "pause", "query": "type=tcp"})
+    page = await console.post(
+        "/monitors/bulk", {"id": [first, third], "action": "pause", "query": "type=tcp"}
+    )
 
     assert page.path == "/monitors?type=tcp"
     assert "2 of 2 changed." in page.words
     states = [(await console.api.get(f"/v1/monitors/{id_}")).json["status"] for id_ in (first, second, third)]
     assert states == ["paused", "up", "paused"]
-    page = await console.post("/monitors/bulk", {"deed": "delete"})
+    page = await console.post("/monitors/bulk", {"action": "delete"})
     assert "Select monitors first." in page.words
-    page = await console.post("/monitors/bulk", {"id": [first], "deed": "tag", "tag": "team:x"})
+    page = await console.post("/monitors/bulk", {"id": [first], "action": "tag", "tag": "team:x"})
     assert (await console.api.get(f"/v1/monitors/{first}")).json["tags"] == {"team": "x"}
-    page = await console.post("/monitors/bulk", {"id": [first], "deed": "explode"})
+    page = await console.post("/monitors/bulk", {"id": [first], "action": "explode"})
     assert "must be one of" in page.words
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from collector.monitors.service import reads
-from collector.monitors.service.reads import Whole
+from collector.monitors.service.reads import CompleteMonitor
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from shared.tokens import new_key
@@ -29,7 +29,9 @@ async def made(db: Db) -> tuple[int, Sequence[UUID]]:
     return team_id, [row["id"] for row in rows]
 
 
-async def read(db: Db, team_id: int, ids: Sequence[UUID], after: float, start: datetime = NOW) -> list[Whole]:
+async def read(
+    db: Db, team_id: int, ids: Sequence[UUID], after: float, start: datetime = NOW
+) -> list[CompleteMonitor]:
     """Each of them, so many seconds after *start*."""
     now = start + timedelta(seconds=after)
     return [await reads.one(db, KEYRING, team_id, id_, secrets=True, now=now) for id_ in ids]
@@ -49,7 +51,7 @@ async def checked(db: Db, id_: UUID, at: datetime) -> None:
         )
 
 
-def made_anew(again: Sequence[Whole], before: Sequence[Whole]) -> int:
+def made_anew(again: Sequence[CompleteMonitor], before: Sequence[CompleteMonitor]) -> int:
     """How many the database was asked for again: what is remembered has its configuration from then."""
     return sum(one.config is not other.config for one, other in zip(again, before, strict=True))
 

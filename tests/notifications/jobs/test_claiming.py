@@ -121,18 +121,20 @@ async def queued(tx: Tx, team: int, channels: Sequence[UUID], streams: int, each
     await events.append_all(tx, facts, utc_now())
     rows = await tx.fetch("SELECT stream_id, sequence, id FROM events WHERE team_id = $1", team)
     new = [
-        table.New(team, ids.uuid7(), channel, row["stream_id"], row["sequence"], row["id"], "monitor.down")
+        table.NewDelivery(
+            team, ids.uuid7(), channel, row["stream_id"], row["sequence"], row["id"], "monitor.down"
+        )
         for row in rows
         for channel in channels
     ]
     await table.insert(tx, new)
 
 
-async def delivered(tx: Tx, claimed: Sequence[table.Claimed]) -> None:
+async def delivered(tx: Tx, claimed: Sequence[table.ClaimedDelivery]) -> None:
     await table.finish(
         tx,
         [
-            table.Finish(delivery.team_id, delivery.id, delivery.attempt, DeliveryStatus.DELIVERED)
+            table.AttemptOutcome(delivery.team_id, delivery.id, delivery.attempt, DeliveryStatus.DELIVERED)
             for delivery in claimed
         ],
     )

@@ -10,7 +10,7 @@ import pytest
 
 from collector.notifications.channels import CHANNELS
 from collector.notifications.jobs.budget import PER_CHANNEL
-from collector.notifications.jobs.channel_alarms import Flags
+from collector.notifications.jobs.channel_alarms import ChannelAlarms
 from collector.notifications.jobs.router import Router
 from collector.notifications.jobs.sender import Sender
 from collector.notifications.storage import deliveries as table
@@ -48,7 +48,7 @@ async def tell(db: Db, team: int, *channel_ids: UUID, kind: str = "alert.fired")
     async with db.transaction() as tx:
         event_id = await tx.fetchval("SELECT id FROM events WHERE stream_id = $1", stream)
         await tx.execute("UPDATE streams SET routed = sequence")
-        new = [table.New(team, ids.uuid7(), id_, stream, 1, event_id, kind) for id_ in channel_ids]
+        new = [table.NewDelivery(team, ids.uuid7(), id_, stream, 1, event_id, kind) for id_ in channel_ids]
         assert await table.insert(tx, new, "rule") == len(new)
 
 
@@ -75,7 +75,7 @@ async def an_hour_passes(db: Db) -> None:
 
 
 async def flag(db: Db) -> None:
-    await Flags(db, now=utc_now).turn()
+    await ChannelAlarms(db, now=utc_now).turn()
 
 
 async def test_one_event_goes_to_channels_of_all_types(db: Db, transport: Transport) -> None:

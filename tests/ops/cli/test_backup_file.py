@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.ops.storage.backup_file import BackupHeader, BackupReader, BackupWriter, Broken, Trailer, check
+from collector.ops.storage.backup_file import (
+    BackupHeader,
+    BackupReader,
+    BackupWriter,
+    BrokenBackup,
+    Trailer,
+    check,
+)
 
 HEADER = BackupHeader(
     format="tocsin backup 1",
@@ -95,7 +102,7 @@ def test_what_unpacks_it_anywhere_shows_what_it_is() -> None:
 def test_one_that_is_cut_anywhere_is_refused() -> None:
     small = written(rows={**ROWS, "results": b"x\n"})
     for length in range(len(small)):
-        with pytest.raises(Broken):
+        with pytest.raises(BrokenBackup):
             check(io.BytesIO(small[:length]))
 
 
@@ -109,7 +116,7 @@ def test_one_with_a_flipped_bit_is_refused_or_says_the_same() -> None:
         data[place // 8] ^= 1 << place % 8
         try:
             assert check(io.BytesIO(bytes(data))) == sound
-        except Broken:
+        except BrokenBackup:
             continue
         same += 1
     assert same < 80
@@ -136,7 +143,7 @@ def test_one_that_was_edited_is_refused(change: Callable[[bytes], bytes]) -> Non
     text = gzip.decompress(WHOLE)
     assert change(text) != text
 
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenBackup):
         check(io.BytesIO(anew(change(text))))
 
 
@@ -158,7 +165,7 @@ def test_one_that_was_edited_is_refused(change: Callable[[bytes], bytes]) -> Non
     ],
 )
 def test_what_is_no_backup_is_refused_and_told_why(data: bytes, why: str) -> None:
-    with pytest.raises(Broken, match=why):
+    with pytest.raises(BrokenBackup, match=why):
         check(io.BytesIO(data))
 
 
@@ -182,5 +189,5 @@ def test_a_file_that_cannot_be_read_is_told() -> None:
         def read(self, size: int | None = -1, /) -> bytes:
             raise OSError(5, "Input/output error")
 
-    with pytest.raises(Broken, match="Input/output error"):
+    with pytest.raises(BrokenBackup, match="Input/output error"):
         check(Failing(WHOLE))

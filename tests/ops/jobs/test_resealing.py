@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from collector.accounts.service import two_factor
 from collector.bootstrap import bootstrap, check_keys
 from collector.http import storage
-from collector.http.storage import Keyed, StoredAnswer
+from collector.http.storage import IdempotentRequest, StoredAnswer
 from collector.monitors.service import creation, monitors
 from collector.monitors.service.columns import whole_config
 from collector.monitors.storage import monitors as table
@@ -77,7 +77,7 @@ async def fill(db: Db, keys: str, count: int = 1) -> int:
     await two_factor.begin(db, keyring, operator(made.team_id), made.user_id, utc_now())
     async with db.transaction() as tx:
         kept = StoredAnswer(b"", 201, {}, keyring.seal(SECRET.encode(), answer_of(made.team_id)))
-        await storage.keep(tx, Keyed(made.team_id, uuid7(), KEY, b""), kept, utc_now())
+        await storage.keep(tx, IdempotentRequest(made.team_id, uuid7(), KEY, b""), kept, utc_now())
     return made.team_id
 
 

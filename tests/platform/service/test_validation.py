@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from collector.platform.monitor import MonitorSettings
 from collector.platform.validation.validation import check, read, to_json
 from shared.errors import Invalid
-from shared.kinds.fields import Says
+from shared.kinds.fields import ErrorText
 from shared.kinds.heartbeat import Heartbeat
 from shared.kinds.http import Http
 from shared.kinds.tcp import Tcp
@@ -41,7 +41,7 @@ class Thing:
     limits: Limits | None = None
     parts: Annotated[list[Part], MaxLen(2)] = field(default_factory=list)
     kind: Literal["Plain", "fancy"] = "Plain"
-    even: Annotated[int, Predicate(lambda number: number % 2 == 0), Says("must be even")] = 0
+    even: Annotated[int, Predicate(lambda number: number % 2 == 0), ErrorText("must be even")] = 0
     share: Annotated[float, Interval(ge=0, le=1)] = 1.0
 
 

@@ -221,7 +221,7 @@ def test_no_bytes_at_all_break_the_reader() -> None:
         del message[chance.randrange(12, len(message) + 1) :]
         try:
             dns_message.read(bytes(message))
-        except dns_message.Malformed:
+        except dns_message.MalformedMessage:
             continue
 
 

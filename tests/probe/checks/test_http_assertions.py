@@ -9,7 +9,7 @@ import pytest
 
 from probe.checks import CHECKS
 from probe.net.engine import Net
-from probe.net.tls.openssl import Trust
+from probe.net.tls.openssl import TrustedChains
 from probe.schedule.runner import run
 from shared.kinds import load
 from shared.results import Outcome, Status
@@ -23,7 +23,7 @@ JSON = b'{"status":"degraded","token":"hush-hush-hush","n":[1,2]}'
 async def net(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Net]:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
     net = Net(ca_file=tmp_path / "root.pem")
-    net.trust = Trust(tmp_path / "root.pem", rustls=request.param)
+    net.trust = TrustedChains(tmp_path / "root.pem", rustls=request.param)
     yield net
     net.close()
 

@@ -12,7 +12,7 @@ from probe.checks import CHECKS
 from probe.net import faults
 from probe.net.engine import Net
 from probe.net.errors import ProbeError, TargetError
-from probe.net.race import STAGGER_S, Race
+from probe.net.race import STAGGER_S, ConnectionRace
 from probe.net.spent import Limit
 from probe.schedule.runner import run
 from shared.kinds.http import Http
@@ -46,7 +46,7 @@ def one_open_port(behave: targets.Behaviour = targets.stall) -> Iterator[targets
 async def race(net: Net, addresses: Sequence[str], port: int, time_s: float = 5.0) -> tuple[str, float]:
     """Who won, and after how long."""
     began = time.monotonic()
-    racing = Race(net, addresses, port, Limit.until(began + time_s))
+    racing = ConnectionRace(net, addresses, port, Limit.until(began + time_s))
     try:
         racing.start()
         await racing.future

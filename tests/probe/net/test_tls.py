@@ -15,7 +15,7 @@ import pytest
 from probe.checks import CHECKS
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
-from probe.net.tls.openssl import Trust
+from probe.net.tls.openssl import TrustedChains
 from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
@@ -41,7 +41,7 @@ def names() -> Iterator[NameServer]:
 async def net(names: NameServer, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Net]:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
     net = Net(ca_file=tmp_path / "root.pem", nameservers=[names.address])
-    net.trust = Trust(tmp_path / "root.pem", rustls=request.param)
+    net.trust = TrustedChains(tmp_path / "root.pem", rustls=request.param)
     yield net
     net.close()
 

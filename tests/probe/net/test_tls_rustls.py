@@ -17,9 +17,9 @@ from probe.net.connection import Connection
 from probe.net.endpoint import Endpoint
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.net.tls import openssl
-from probe.net.tls.openssl import Manner, Trust, Unproven
+from probe.net.tls.openssl import ChainNotVerified, HandshakeMode, TrustedChains
 from probe.schedule.runner import run
 from shared.kinds.http import Http
 from shared.results import Outcome, Status
@@ -54,7 +54,7 @@ def names() -> Iterator[NameServer]:
 async def net(names: NameServer, tmp_path: Path) -> AsyncIterator[Net]:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
     net = Net(ca_file=tmp_path / "root.pem", nameservers=[names.address])
-    net.trust = Trust(tmp_path / "root.pem", rustls=True)
+    net.trust = TrustedChains(tmp_path / "root.pem", rustls=True)
     yield net
     net.close()
 
@@ -138,9 +138,9 @@ async def test_rustls_by_itself_refuses_a_certificate_that_has(row: Row, net: Ne
     assert proven is not None
     with target(answering(row.make())) as server:
         to, limit = Endpoint.of(row.host, server.port, tls=True), Limit.until(time.monotonic() + 5)
-        connection = Connection(net, to, Spent(), limit, manner=Manner(proven.wrap, None))
+        connection = Connection(net, to, PhaseDurations(), limit, manner=HandshakeMode(proven.wrap, None))
         connection.open(HERE)
-        with pytest.raises(Unproven):
+        with pytest.raises(ChainNotVerified):
             await connection.future
 
 
@@ -163,7 +163,9 @@ async def test_a_spoilt_handshake_is_done_or_refused(net: Net) -> None:
             to = Endpoint.of(HERE, between.port, tls=True)
             for _ in range(40):
                 limit = Limit.until(time.monotonic() + 0.2)
-                connection = Connection(net, to, Spent(), limit, manner=Manner(proven.wrap, None))
+                connection = Connection(
+                    net, to, PhaseDurations(), limit, manner=HandshakeMode(proven.wrap, None)
+                )
                 connection.open(HERE)
                 try:
                     await connection.future
@@ -349,7 +351,7 @@ def descriptors() -> int:
 
 def test_without_rustls_the_probe_does_with_openssl(tmp_path: Path) -> None:
     (tmp_path / "root.pem").write_bytes(ROOT.pem)
-    trust = Trust(tmp_path / "root.pem", rustls=False)
+    trust = TrustedChains(tmp_path / "root.pem", rustls=False)
     to = Endpoint.of(HERE, 443, tls=True)
     trust._peers[HERE, 443] = peer = openssl._Peer()
     peer.chains[b"proven"] = float("inf")

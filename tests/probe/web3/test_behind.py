@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from shared.kinds.web3.bridge import Side
+from shared.kinds.web3.bridge import BridgeSide
 from shared.kinds.web3.contract_event import ContractEvent
 from shared.kinds.web3.whale_wallet import WhaleWallet
 from shared.results import Status
@@ -119,7 +119,7 @@ async def test_of_a_bridge_is_said_which_end_is_late(chain: Chain, provider: Bet
     with running(31338) as there:
         pair = Pair(chain, there)
         kind = pair.kind(max_delay_seconds=DAY)
-        slow = Side(chain=chain.id, rpc_url=provider.url, contract=pair.locker, token=pair.coin)
+        slow = BridgeSide(chain=chain.id, rpc_url=provider.url, contract=pair.locker, token=pair.coin)
         watch = Watch("bridge", replace(kind, source=slow))
         await watch.well()
         pass_on(chain, READS + 100, 10)

@@ -9,7 +9,7 @@ import pytest
 
 from probe.web3.events import keccak
 from probe.web3.logs import TRANSFER
-from shared.kinds.web3.bridge import Bridge, Side
+from shared.kinds.web3.bridge import Bridge, BridgeSide
 from tests.probe.targets import shut_port
 from tests.probe.web3.chain import Chain, running
 from tests.probe.web3.watch import Watch
@@ -72,8 +72,10 @@ class Pair:
 
     def kind(self, **more: Any) -> Bridge:
         return Bridge(
-            source=Side(chain=31337, rpc_url=self.here.url, contract=self.locker, token=self.coin),
-            destination=Side(chain=31338, rpc_url=self.there.url, contract=self.minter, token=self.twin),
+            source=BridgeSide(chain=31337, rpc_url=self.here.url, contract=self.locker, token=self.coin),
+            destination=BridgeSide(
+                chain=31338, rpc_url=self.there.url, contract=self.minter, token=self.twin
+            ),
             max_block_age_seconds=86_400,
             **more,
         )
@@ -412,7 +414,7 @@ async def test_an_event_without_an_id_is_an_error_of_the_check(pair: Pair) -> No
 def test_events_that_name_no_messages_are_refused(
     deposit: str | None, delivery: str | None, keys: set[str]
 ) -> None:
-    side = Side(chain="ethereum", contract="0x" + "11" * 20, token="0x" + "22" * 20)
+    side = BridgeSide(chain="ethereum", contract="0x" + "11" * 20, token="0x" + "22" * 20)
 
     kind = Bridge(source=side, destination=side, deposit_event=deposit, delivery_event=delivery)
 

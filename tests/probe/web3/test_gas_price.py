@@ -16,7 +16,7 @@ from probe.checks._check import Kept
 from probe.net.engine import Net
 from probe.schedule.runner import run
 from probe.web3.checkpoint import CheckpointState
-from probe.web3.crossings import Measured, compare, plain, rounded
+from probe.web3.crossings import MeasuredValue, compare, plain, rounded
 from shared.findings import Finding, Findings
 from shared.kinds import load
 from shared.results import Outcome, Status
@@ -200,8 +200,8 @@ def test_what_was_kept_counts_only_for_what_it_was_about() -> None:
     assert not other.more
 
 
-def hot(value: int) -> Measured:
-    return Measured("hot", Decimal(value), Decimal(5), "", "it is hot")
+def hot(value: int) -> MeasuredValue:
+    return MeasuredValue("hot", Decimal(value), Decimal(5), "", "it is hot")
 
 
 def test_what_did_not_change_is_not_written_again() -> None:
@@ -226,7 +226,7 @@ def test_what_can_t_be_judged_stays_as_it_was() -> None:
 @pytest.mark.parametrize(("above", "beyond"), [(True, 6), (False, 4)])
 def test_where_a_limit_is_allowed_only_what_lies_beyond_it_crosses(above: bool, beyond: int) -> None:
     def crossed(value: int) -> bool:
-        one = Measured("k", Decimal(value), Decimal(5), "", "", above=above, strict=True)
+        one = MeasuredValue("k", Decimal(value), Decimal(5), "", "", above=above, strict=True)
         return bool(compare(frozenset(), [one])[0])
 
     assert not crossed(5)
@@ -250,7 +250,7 @@ def test_edges_alternate_and_lie_where_whole_numbers_say(
         crossed = exact >= line if above else exact <= line
         away = (exact <= back if above else exact >= back) if line else not crossed
         before, wanted = wanted, crossed or (wanted and not away)
-        raised, findings = compare(raised, [Measured("k", value, threshold, "", "", above=above)])
+        raised, findings = compare(raised, [MeasuredValue("k", value, threshold, "", "", above=above)])
         assert [finding.found for finding in findings] == (
             [RAISED if wanted else RECOVERED] if wanted != before else []
         )

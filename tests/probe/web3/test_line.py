@@ -5,7 +5,7 @@ import pytest
 
 from probe.checks._check import Kept
 from probe.web3.agreement import agreed
-from probe.web3.branches import Gone
+from probe.web3.branches import RevertedBlocks
 from probe.web3.checkpoint import CheckpointState
 from probe.web3.line import MOST_AGAIN, begin
 from probe.web3.places import PlaceFinding
@@ -167,8 +167,10 @@ async def test_no_more_forks_are_remembered_than_a_checkpoint_has_room_for(chain
 
 def test_nodes_agree_on_what_stands_as_far_as_the_slower_came() -> None:
     hashes = tuple((number, f"0x{number:064x}") for number in range(5, 9))
-    near: Step[PlaceFinding] = Step(Cursor(7), again=Gone(5, 6, hashes[:2]))
-    far: Step[PlaceFinding] = Step(Cursor(9), again=Gone(5, 8, hashes))
-    other: Step[PlaceFinding] = Step(Cursor(9), again=Gone(5, 8, tuple((n, "0x") for n, _ in hashes)))
+    near: Step[PlaceFinding] = Step(Cursor(7), again=RevertedBlocks(5, 6, hashes[:2]))
+    far: Step[PlaceFinding] = Step(Cursor(9), again=RevertedBlocks(5, 8, hashes))
+    other: Step[PlaceFinding] = Step(
+        Cursor(9), again=RevertedBlocks(5, 8, tuple((n, "0x") for n, _ in hashes))
+    )
     assert agreed([near, far, other], 2) is near
     assert agreed([near, other], 2) is None

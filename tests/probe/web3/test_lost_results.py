@@ -9,12 +9,12 @@ import orjson
 import pytest
 
 from probe.link.assignments import Assignments
-from probe.link.plan import Assigned, Plan
+from probe.link.plan import Plan, ProbeAssignment
 from probe.link.releases import Releases
 from probe.link.session import Session
 from probe.net.engine import Net
 from probe.schedule.prepared import check_of
-from probe.schedule.runner import Ran, run
+from probe.schedule.runner import CheckRun, run
 from probe.schedule.scheduler import Scheduler
 from probe.spool.batches import Batcher
 from probe.spool.spool import Spool
@@ -65,7 +65,7 @@ class Rig:
         self.spool.append(incarnation, seq, results, data)
         self.bell.ring()
 
-    async def _check(self, assigned: Assigned) -> Ran:
+    async def _check(self, assigned: ProbeAssignment) -> CheckRun:
         ran = await run(check_of(assigned), self.net, 5)
         self.state = ran.outcome.state or self.state
         self.checked.set()
@@ -106,7 +106,7 @@ class Rig:
             if until():
                 return
             bulk = Outcome(Status.UP, state=BODY)
-            self.batcher.add(ASSIGNED, Run.SCHEDULED, Ran(bulk, boot_us(), 5), urgent=False)
+            self.batcher.add(ASSIGNED, Run.SCHEDULED, CheckRun(bulk, boot_us(), 5), urgent=False)
             self.batcher.seal()
         raise AssertionError("the spool lost nothing")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probe.web3.branches import Gone
+from probe.web3.branches import RevertedBlocks
 from probe.web3.messages import MOST_KEPT, BridgeMessage, MessageBook, matched, merged, settled
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_delivered_before_it_was_sent() -> None:
 
 def test_a_fork_takes_messages_back_and_what_is_read_anew_counts_once() -> None:
     have = (message(5), message(6, "b"), message(7, "c"))
-    gone = Gone(6, 7, ((6, "0x" + "1" * 64), (7, "0x" + "0" * 64)))
+    gone = RevertedBlocks(6, 7, ((6, "0x" + "1" * 64), (7, "0x" + "0" * 64)))
 
     after = merged(have, [message(6, "d", branch="1"), message(7, "c")], gone)
 
@@ -57,7 +57,9 @@ def test_a_delivery_that_a_fork_took_back_is_under_way_again() -> None:
     book = MessageBook((message(5),), (message(50),))
     assert under_way(book) == []
 
-    forked = replace(book, delivered=merged(book.delivered, (), Gone(40, 60, ((50, "0x" + "f" * 64),))))
+    forked = replace(
+        book, delivered=merged(book.delivered, (), RevertedBlocks(40, 60, ((50, "0x" + "f" * 64),)))
+    )
 
     assert under_way(forked) == ["a"]
 
@@ -129,9 +131,9 @@ class World:
         new = [replace(message, block_hash=hash_, block=first + at) for at, message in enumerate(old[::2])]
         self.chains[side] += new
         hashes = tuple((message.block, message.block_hash) for message in new)
-        self.read(side, new, Gone(first, first + len(old), hashes))
+        self.read(side, new, RevertedBlocks(first, first + len(old), hashes))
 
-    def read(self, side: int, new: list[BridgeMessage], gone: Gone | None) -> None:
+    def read(self, side: int, new: list[BridgeMessage], gone: RevertedBlocks | None) -> None:
         sides = [self.book.sent, self.book.delivered]
         sides[side] = merged(sides[side], new, gone)
         self.book = MessageBook.of(orjson.loads(orjson.dumps(MessageBook(*sides).plain())))

@@ -11,7 +11,7 @@ import pytest
 
 from probe.net.engine import Net
 from probe.net.errors import TargetError
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.nodes import ChainView, Pool
 from probe.web3.rpc import Call
 from probe.web3.values import Block, quantity
@@ -42,7 +42,7 @@ class Asked:
         self, *urls: str, chain: str | int | None = 1, age_s: int | None = None, quorum: int = 1
     ) -> None:
         self.pool = Pool(nodes(list(urls), chain, age_s, quorum))
-        self.spent = Spent()
+        self.spent = PhaseDurations()
 
     async def read(self, look: Callable[[ChainView], Any] = gas, timeout_s: float = 5.0) -> Any:
         net = Net()

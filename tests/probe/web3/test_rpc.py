@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from probe.net.engine import Net
-from probe.net.spent import Limit, Spent
+from probe.net.spent import Limit, PhaseDurations
 from probe.web3.rpc import Call, Node, NodeFault, Refusal, TooLarge
 from tests.probe import targets
 from tests.probe.net.zoo import issue, serving
@@ -27,7 +27,9 @@ MOST = 16 * 1024 * 1024
 async def ask(url: str, *calls: Call, timeout_s: float = 5.0, private: bool = True) -> list[Any]:
     net = Net(allow_private=private)
     try:
-        return await Node(url).ask(net, Spent(), Limit.until(time.monotonic() + timeout_s), calls or CALLS)
+        return await Node(url).ask(
+            net, PhaseDurations(), Limit.until(time.monotonic() + timeout_s), calls or CALLS
+        )
     finally:
         net.close()
 
@@ -60,7 +62,10 @@ async def test_several_calls_are_one_request() -> None:
 
 async def test_no_calls_are_no_request() -> None:
     net = Net()
-    assert await Node("http://127.0.0.1:1/").ask(net, Spent(), Limit.until(time.monotonic() + 1), []) == []
+    assert (
+        await Node("http://127.0.0.1:1/").ask(net, PhaseDurations(), Limit.until(time.monotonic() + 1), [])
+        == []
+    )
     net.close()
 
 
@@ -105,7 +110,7 @@ async def test_a_node_that_takes_no_batches_is_asked_call_by_call(said: Any, sta
     with target(behave) as server:
         node = Node(server.url)
         for _ in range(2):
-            assert (await node.ask(net, Spent(), limit, CALLS))[0] == "0x1"
+            assert (await node.ask(net, PhaseDurations(), limit, CALLS))[0] == "0x1"
         assert server.accepted == 1 + 2 * len(CALLS)
     net.close()
     assert batches == 1
@@ -123,7 +128,7 @@ async def test_a_node_that_takes_few_calls_at_once_is_soon_asked_so_many(most: i
     with target(node(answer)) as server:
         one = Node(server.url)
         for _ in range(2):
-            assert await one.ask(net, Spent(), limit, [Call("eth_chainId")] * 40) == ["0x1"] * 40
+            assert await one.ask(net, PhaseDurations(), limit, [Call("eth_chainId")] * 40) == ["0x1"] * 40
     net.close()
     refused = [size for size in sizes if size > most]
     assert refused[:2] == [40, 20]
@@ -144,7 +149,7 @@ async def test_a_node_that_once_took_no_batch_is_given_batches_again() -> None:
     with target(node(answer)) as server:
         one = Node(server.url)
         for _ in range(26):
-            assert (await one.ask(net, Spent(), limit, CALLS[:2]))[0] == "0x1"
+            assert (await one.ask(net, PhaseDurations(), limit, CALLS[:2]))[0] == "0x1"
     net.close()
     assert batches == [2, 2]
 

@@ -10,7 +10,7 @@ from collector.probes.core.assignment import ProbeCandidate, pool
 from collector.probes.service import authority, enrolment, join_tokens
 from collector.probes.service.sessions import accept
 from collector.probes.storage import enrolments, probes
-from collector.probes.storage.probes import Newcomer, ProbeSignal
+from collector.probes.storage.probes import ProbeDescription, ProbeSignal
 from shared import ids, pki
 from shared import join_tokens as shared_tokens
 from shared.ids import uuid7
@@ -37,7 +37,9 @@ async def joined(api: Api, team_id: int | None, name: str = "probe-1") -> UUID:
 
 
 async def connect(api: Api, probe_id: UUID, vitals: dict[str, Any]) -> None:
-    newcomer = Newcomer(probe_id, ["eu"], ["http"], False, "0.1.0", "boot-1", "ipv4:192.0.2.1:4711", [7])
+    newcomer = ProbeDescription(
+        probe_id, ["eu"], ["http"], False, "0.1.0", "boot-1", "ipv4:192.0.2.1:4711", [7]
+    )
     accepted = await accept(api.context.db, newcomer, api.clock())
     async with api.context.db.transaction() as tx:
         await probes.note(tx, [ProbeSignal(probe_id, accepted.session, api.clock(), vitals)])

@@ -10,7 +10,7 @@ import pytest
 
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
-from probe.link.enrol import Keeper
+from probe.link.enrol import CredentialKeeper
 from shared import join_tokens
 from shared.clock import utc_now
 from shared.tokens import new_key
@@ -46,7 +46,7 @@ async def test_a_token_from_the_command_joins_a_probe_that_is_listed_drained_and
     status, token, _ = await tocsin(database_url, "probe-token", "create", "--location", "eu", "--ttl", "5m")
     assert status == 0
     join_tokens.read(token.removesuffix("\n"))
-    keeper = Keeper(
+    keeper = CredentialKeeper(
         tmp_path,
         [f"127.0.0.1:{collector.port}"],
         token=token.strip(),

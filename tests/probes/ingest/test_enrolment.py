@@ -22,7 +22,7 @@ from collector.probes.core import authority as rules
 from collector.probes.service import authority, enrolment, join_tokens, probes
 from probe.link import credentials as files
 from probe.link.credentials import Credentials
-from probe.link.enrol import Keeper
+from probe.link.enrol import CredentialKeeper
 from shared import certificates, pki
 from shared import join_tokens as shared_tokens
 from shared.clock import utc_now
@@ -65,8 +65,8 @@ async def token_of(collector: Collector, *locations: str, **what: Any) -> str:
 
 def keeper(
     collector: Collector, home: Path, token: str | None, *locations: str, later: timedelta = timedelta()
-) -> Keeper:
-    return Keeper(
+) -> CredentialKeeper:
+    return CredentialKeeper(
         home,
         [f"127.0.0.1:{collector.port}"],
         token=token,

@@ -7,7 +7,7 @@ import pytest
 from collector.platform.access import Actor
 from collector.status_pages.api import cache
 from collector.status_pages.service import status_pages
-from collector.status_pages.service.domains import Own
+from collector.status_pages.service.domains import ServiceNames
 from shared import ids
 from tests.http.client import Answer, Api
 from tests.http.fixtures import PUBLIC_URL
@@ -82,7 +82,7 @@ async def test_no_page_takes_the_place_of_the_service_itself(api: Api) -> None:
     before = Actor(api.team_id, None, "Somebody")  # when the service itself was elsewhere
     thief = {"name": "Thief", "slug": "own", "domain": "tocsin.example.com"}
     await status_pages.create(
-        api.context.db, before, thief, api.clock(), own=Own("https://other.example.com")
+        api.context.db, before, thief, api.clock(), own=ServiceNames("https://other.example.com")
     )
 
     assert b"Thief" not in (await visit(api, "/", "tocsin.example.com")).body
@@ -108,7 +108,7 @@ async def test_a_page_that_had_the_host_before_us_can_still_be_changed(api: Api)
         before,
         {"name": "Early", "domain": "tocsin.example.com"},
         api.clock(),
-        own=Own("https://other.example.com"),
+        own=ServiceNames("https://other.example.com"),
     )
     path = f"/v1/status-pages/{ids.show('sp', known.page.id)}"
 

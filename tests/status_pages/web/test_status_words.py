@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from collector.status_pages.core.status_page import STATUSES
 from collector.status_pages.web.words import ENGLISH, LANGUAGES, negotiated
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 
 PART = re.compile(r"\{\w*\}")
 # Of these the parts are the language's own choice.
 FORMS = {"moment_form", "date_form", "month_form", "percent"}
-NAMES = [field.name for field in fields(Words) if field.type in {str, "str"} and field.name not in FORMS]
+NAMES = [
+    field.name for field in fields(LanguageTexts) if field.type in {str, "str"} and field.name not in FORMS
+]
 EARLIEST, LATEST = (datetime(year, 1, 1) for year in (2000, 2099))  # noqa: DTZ001 - the zone comes later
 ALL = pytest.mark.parametrize("tag", LANGUAGES)
 
@@ -55,7 +57,7 @@ def test_every_language_but_english_has_its_own_words(tag: str) -> None:
     assert tag == "en" or not same
 
 
-def _name(words: Words, said: object) -> str:
+def _name(words: LanguageTexts, said: object) -> str:
     return next(field.name for field in fields(words) if getattr(words, field.name) is said)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collector.monitors.console.types import GROUPS
-from collector.web3.core.findings import FoundLog, Gone
+from collector.web3.core.findings import FoundLog, RevertedBlocks
 from collector.web3.core.web3 import ChainAlert
 from collector.web3.storage import writes
 from collector.web3.storage.writes import ObservedLog, Owner, RetractedLog
@@ -231,7 +231,7 @@ async def found(console: Console, id_: str, word: str = "Transfer") -> None:
             }
             log = FoundLog(f"{TRANSACTION}:{n}", 70 + n, n, f"0x{n}", said)
             await writes.add_logs(tx, [ObservedLog(owner, location, at, log)])
-        gone = RetractedLog(owner, location, at, Gone(71, 71, {}))
+        gone = RetractedLog(owner, location, at, RevertedBlocks(71, 71, {}))
         await writes.take_back(tx, [gone], at)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.web3.core.findings import FoundLog, Gone, ThresholdCrossing, Unreadable, read
+from collector.web3.core.findings import FoundLog, RevertedBlocks, ThresholdCrossing, Unreadable, read
 from shared.findings import Finding, Findings
 
 HASH = "0x" + "ab" * 32
@@ -49,7 +49,7 @@ def test_a_log_is_read_and_only_what_is_known_of_it_is_kept() -> None:
 
 def test_a_range_that_was_taken_back_is_read() -> None:
     data = orjson.dumps({"first": 5, "last": 6, "hashes": {"5": HASH.upper().replace("X", "x")}})
-    assert read(Finding(Findings.RETRACTED, "5-6", data)) == Gone(5, 6, {"5": HASH})
+    assert read(Finding(Findings.RETRACTED, "5-6", data)) == RevertedBlocks(5, 6, {"5": HASH})
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_whatever_it_says_is_read_or_refused(found: Findings, key: str, said: di
         taken = read(Finding(found, key, orjson.dumps(said)))
     except Unreadable:
         return
-    assert isinstance(taken, ThresholdCrossing | FoundLog | Gone)
+    assert isinstance(taken, ThresholdCrossing | FoundLog | RevertedBlocks)

@@ -3,7 +3,14 @@
 import orjson
 import pytest
 
-from collector.web3.core.findings import ChainReading, Gone, RereadBlocks, is_covered, line, uncovered
+from collector.web3.core.findings import (
+    ChainReading,
+    RereadBlocks,
+    RevertedBlocks,
+    is_covered,
+    line,
+    uncovered,
+)
 
 MINE, OTHER = ChainReading("mine", 7), ChainReading("other", 9)
 
@@ -104,5 +111,5 @@ def test_what_was_told_before_a_fork_is_left_to_what_was_read_after_it(
 def test_what_a_fork_undid_counts_late_where_who_goes_on_does_not_say_it(
     late: ChainReading | None, kept: ChainReading | None, last: int | None
 ) -> None:
-    left = uncovered(late, kept, Gone(4, 8, {"5": "0x"}))
-    assert left == (None if last is None else Gone(4, last, {"5": "0x"}))
+    left = uncovered(late, kept, RevertedBlocks(4, 8, {"5": "0x"}))
+    assert left == (None if last is None else RevertedBlocks(4, last, {"5": "0x"}))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.evaluation.core.holds import Allowed, Hold, allowed
+from collector.evaluation.core.holds import AllowedEffects, Hold, allowed
 from collector.web3.core.web3 import ChainAlert, ChainAnnouncement, due, passes, raised, recovered
 from shared.clock import EPOCH
 
@@ -66,12 +66,12 @@ def test_logs_are_passed_over_only_where_somebody_wants_no_news_or_a_parent_is_d
         )
     )
 )
-def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] | Allowed]) -> None:
+def test_what_is_told_alternates_and_ends_as_it_is(deeds: list[tuple[str, int] | AllowedEffects]) -> None:
     alert: ChainAlert | None = None
     holding: set[int] = set()
     lines: list[str] = []
     for deed in [*deeds, FREE]:
-        if isinstance(deed, Allowed):
+        if isinstance(deed, AllowedEffects):
             if alert is not None:
                 announcement, alert = due(alert, deed, AT)
                 lines += {

@@ -5,10 +5,10 @@ from functools import lru_cache
 from typing import Final
 
 from collector.status_pages.web.words import ar, de, en, es, fr, he, it, ja, ko, nl, pl, pt, sv, tr, uk, zh
-from collector.status_pages.web.words.words import Words
+from collector.status_pages.web.words.words import LanguageTexts
 
 ENGLISH: Final = en.WORDS
-LANGUAGES: Final[dict[str, Words]] = {
+LANGUAGES: Final[dict[str, LanguageTexts]] = {
     "en": en.WORDS,
     "de": de.WORDS,
     "fr": fr.WORDS,
@@ -32,7 +32,7 @@ _MOST: Final = 16
 
 
 @lru_cache(maxsize=1_024)
-def negotiated(accept: str) -> Words:
+def negotiated(accept: str) -> LanguageTexts:
     """The best available language of an Accept-Language header; English if none matches."""
     if len(accept) > _LONGEST:
         return ENGLISH

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Abonnieren",
@@ -61,7 +61,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Einstellungen",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="de",
     own_name="Deutsch",
     subscription=_SUBSCRIPTION,

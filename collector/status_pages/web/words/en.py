@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Subscribe",
@@ -54,7 +54,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Preferences",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="en",
     own_name="English",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Suscribirse",
@@ -59,7 +59,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Preferencias",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="es",
     own_name="Español",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="S’abonner",
@@ -60,7 +60,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Préférences",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="fr",
     own_name="Français",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="הרשמה",
@@ -50,7 +50,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="העדפות",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="he",
     own_name="עברית",
     direction="rtl",

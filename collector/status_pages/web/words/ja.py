@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _MONTHS = tuple(f"{number}月" for number in range(1, 13))
 
@@ -60,7 +60,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="受信内容の設定",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="ja",
     own_name="日本語",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="구독",
@@ -51,7 +51,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="수신 설정",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="ko",
     own_name="한국어",
     subscription=_SUBSCRIPTION,

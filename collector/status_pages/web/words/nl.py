@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Abonneren",
@@ -59,7 +59,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Voorkeuren",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="nl",
     own_name="Nederlands",
     subscription=_SUBSCRIPTION,

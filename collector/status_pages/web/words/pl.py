@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Subskrybuj",
@@ -62,7 +62,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Preferencje",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="pl",
     own_name="Polski",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Assinar",
@@ -56,7 +56,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Preferências",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="pt",
     own_name="Português",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Prenumerera",
@@ -56,7 +56,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Inställningar",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="sv",
     own_name="Svenska",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Abone ol",
@@ -58,7 +58,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Tercihler",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="tr",
     own_name="Türkçe",
     subscription=_SUBSCRIPTION,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _SUBSCRIPTION: Final = SubscriptionWords(
     subscribe="Підписатися",
@@ -60,7 +60,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="Налаштування",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="uk",
     own_name="Українська",
     subscription=_SUBSCRIPTION,

@@ -57,7 +57,7 @@ class SubscriptionWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class LanguageTexts:
     """The texts of one language. Names in braces are placeholders.
 
     *months* are full names; *short* the names in timestamps. *point* is the decimal separator.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from collector.status_pages.web.words.words import SubscriptionWords, Words
+from collector.status_pages.web.words.words import LanguageTexts, SubscriptionWords
 
 _MONTHS = tuple(f"{number}月" for number in range(1, 13))
 
@@ -52,7 +52,7 @@ _SUBSCRIPTION: Final = SubscriptionWords(
     preferences="偏好设置",
 )
 
-WORDS: Final = Words(
+WORDS: Final = LanguageTexts(
     tag="zh",
     own_name="中文",
     subscription=_SUBSCRIPTION,
