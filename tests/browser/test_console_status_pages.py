@@ -46,7 +46,7 @@ async def test_everybody_can_use_it_on_any_screen(
             "/status-pages", "/status-pages/new", here, f"/status-pages/{public}", f"{here}/edit",
             f"{here}/components/new", component,
             f"{here}/incidents", f"{here}/incidents/new", f"{here}/incidents/new?kind=maintenance", incident,
-            f"{here}/subscribers",
+            f"{here}/subscribers", f"{here}/access",
         ):  # fmt: skip
             await visit.page.goto(url + path)
             for summary in await visit.page.locator("main summary").all():
@@ -153,3 +153,39 @@ async def test_a_logo_is_uploaded_from_a_file(api: Api, visitors: Visitors) -> N
 
         await expect(page.locator("img.logo")).to_have_attribute("src", "/status/our-shop/picture?kind=logo")
         assert await visit.violations() == []
+
+
+async def test_components_are_ordered_by_keyboard_and_by_pointer(api: Api, visitors: Visitors) -> None:
+    here, _ = await filled(api, "Shop", "API", "Search")
+
+    async def order() -> list[str]:
+        return [item["name"] for item in (await api.get(f"/v1{here}")).json["components"]]
+
+    async with served(api) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors)
+        page = visit.page
+        await page.goto(url + here)
+        rows = page.locator("tbody[data-order] .handle")
+        async with page.expect_response(lambda answer: answer.url.endswith("/order")):
+            await rows.nth(2).focus()
+            await page.keyboard.press("ArrowUp")
+        assert await order() == ["Shop", "Search", "API"]
+        assert await page.evaluate("document.activeElement.ariaLabel") == (
+            "Move Search: drag, or use the arrow keys"
+        )
+        await rows.nth(0).hover()
+        target = await rows.nth(2).bounding_box()
+        assert target
+        await page.mouse.down()
+        await page.mouse.move(target["x"] + 4, target["y"] + target["height"] + 8, steps=4)
+        async with page.expect_response(lambda answer: answer.url.endswith("/order")):
+            await page.mouse.up()
+        assert await order() == ["Search", "API", "Shop"]
+
+        groups = page.locator("ol[data-order] .handle")
+        async with page.expect_navigation():
+            await groups.nth(2).focus()
+            await page.keyboard.press("ArrowUp")
+        assert len(await order()) == 3
+        assert await visit.violations() == []
+        assert visit.faults == []

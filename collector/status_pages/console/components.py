@@ -7,7 +7,7 @@ from uuid import UUID
 
 from aiohttp import web
 
-from collector.console.answers import back, page, posted
+from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
@@ -17,11 +17,12 @@ from collector.monitors.console import pickers
 from collector.status_pages.api.parts import part_id
 from collector.status_pages.console.status_pages import filled, page_id, path
 from collector.status_pages.core.fields import ComponentSettings
+from collector.status_pages.core.order import moved, moved_group
 from collector.status_pages.service import components, status_pages
 from collector.status_pages.service.components import WHAT, ComponentDetails
 from collector.status_pages.web.words import ENGLISH
 from shared import ids
-from shared.errors import Conflict, Invalid
+from shared.errors import Conflict, Invalid, NotFound
 
 # By position in the list, and by whether a status is set by hand.
 _LEFT_OUT: Final = frozenset({"order", "statusMode"})
@@ -92,6 +93,27 @@ async def up(request: web.Request) -> web.StreamResponse:
 
 async def down(request: web.Request) -> web.StreamResponse:
     return await _move(request, 1)
+
+
+async def place(request: web.Request) -> web.StreamResponse:
+    """Move a component, or its whole group, before another one, or to the end. Raises NotFound."""
+    context, id_, form = context_of(request), page_id(request), await posted(request)
+    now = context.now()
+    seen = await components.all_(context.db, who(request).team_id, id_, now)
+    item, before = ids.read("comp", value(form, "item")), ids.read("comp", value(form, "before"))
+    if item is None or (before is None and value(form, "before")):
+        raise NotFound(f"{WHAT} not found")
+    try:
+        if value(form, "group"):
+            named = [(details.row.id, details.row.group_name or "") for details in seen]
+            order = moved_group(named, item, before)
+        else:
+            order = moved([details.row.id for details in seen], item, before)
+    except ValueError:
+        raise NotFound(f"{WHAT} not found") from None
+    body = {"components": [ids.show("comp", component) for component in order]}
+    await components.arrange(context.db, who(request), id_, body, now)
+    return back(request, path(id_))
 
 
 async def _move(request: web.Request, by: int) -> web.StreamResponse:

@@ -34,6 +34,7 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("POST", f"{_ONE}/delete", status_pages.delete, "DELETE", _ONE),
     ("POST", f"{_ONE}/components", components.create, "POST", f"{_ONE}/components"),
     ("GET", f"{_ONE}/components/new", components.new, "POST", f"{_ONE}/components"),
+    ("POST", f"{_ONE}/order", components.place, "PUT", f"{_ONE}/components"),
     ("GET", _COMPONENT, components.edit, "PUT", _COMPONENT),
     ("POST", _COMPONENT, components.update, "PUT", _COMPONENT),
     ("POST", f"{_COMPONENT}/up", components.up, "PUT", f"{_ONE}/components"),

@@ -1,6 +1,6 @@
 """Status pages: the list, one with its current status, and its settings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
@@ -21,6 +21,7 @@ from collector.status_pages.core.domains import asked_of
 from collector.status_pages.core.fields import Branding, PageSettings
 from collector.status_pages.core.status_page import of_page
 from collector.status_pages.service import incidents, status_pages
+from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.fields import WHAT
 from collector.status_pages.service.status_pages import StatusPageDetails
 from collector.status_pages.storage.incidents import PageIncidentFilter
@@ -32,6 +33,15 @@ from shared.errors import Conflict, Invalid, PreconditionFailed
 HERE: Final = "/status-pages"
 _PICTURES: Final = frozenset({"branding.logo", "branding.logoDark", "branding.favicon"})
 _OPEN: Final = PageIncidentFilter(open=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentGroup:
+    """A group of components; *first*: the id of its first one, *name* empty: those without a group."""
+
+    name: str
+    first: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +77,24 @@ async def show(request: web.Request) -> web.StreamResponse:
         here=path(id_),
         shows=of_page([seen.part for seen in known.components]),
         incidents=open_,
+        groups=_groups(known.components),
         components=known.components[first : first + common.PER_PAGE],
         first=first,
+        after=[ids.show("comp", seen.row.id) for seen in known.components[first + common.PER_PAGE :][:1]],
         at=common.at(request, number, len(known.components)),
         badges=list(BadgeStyle),
         snippets=_snippets(f"{context.public_url}/status/{known.page.slug}"),
     )
+
+
+def _groups(components: Sequence[ComponentDetails]) -> list[ComponentGroup]:
+    """Return the groups in the order of the page; none if there is only one."""
+    firsts: dict[str, ComponentGroup] = {}
+    for seen in components:
+        name = seen.row.group_name or ""
+        known = firsts.get(name) or ComponentGroup(name, ids.show("comp", seen.row.id), 0)
+        firsts[name] = replace(known, count=known.count + 1)
+    return list(firsts.values()) if len(firsts) > 1 else []
 
 
 def _snippets(url: str) -> list[Snippet]:

@@ -23,7 +23,10 @@ def is_network(text: str) -> bool:
 
 
 Network = Annotated[
-    str, MaxLen(64), Predicate(is_network), ErrorText("must be an address range, as 192.0.2.0/24 or 2001:db8::/32")
+    str,
+    MaxLen(64),
+    Predicate(is_network),
+    ErrorText("must be an address range, as 192.0.2.0/24 or 2001:db8::/32"),
 ]
 
 

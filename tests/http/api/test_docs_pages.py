@@ -142,6 +142,34 @@ const { isGenuine } = await import(process.argv[1]);
 const { secret, headers, body } = JSON.parse(readFileSync(0, "utf8"));
 console.log(isGenuine(secret, headers, Buffer.from(body)) ? "True" : "False");
 """
+GO = """
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	var shown struct {
+		Secret, Body string
+		Headers map[string]string
+	}
+	if err := json.NewDecoder(os.Stdin).Decode(&shown); err != nil {
+		panic(err)
+	}
+	headers := http.Header{}
+	for name, value := range shown.Headers {
+		headers.Set(name, value)
+	}
+	if IsGenuine(shown.Secret, headers, []byte(shown.Body), 5*time.Minute) {
+		fmt.Println("True")
+	}
+}
+"""
 RUNS = {
     "python": [sys.executable, "-c", PYTHON, str(CODE.joinpath("verify.py"))],
     "node": ["node", "--input-type=module", "-e", NODE, str(CODE.joinpath("verify.mjs"))],
@@ -149,12 +177,27 @@ RUNS = {
 PLAIN, STANDARD = "s3cret", "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
 
 
-def judged(language: str, secret: str, headers: dict[str, str], body: bytes) -> bool:
+@pytest.fixture(scope="module")
+def go(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of a program of the documentation's Go code, built here."""
+    if shutil.which("go") is None:
+        pytest.skip("needs go")
+    folder = tmp_path_factory.mktemp("go")
+    code = Path(str(CODE.joinpath("verify.go"))).read_text().replace("package webhook", "package main", 1)
+    (folder / "verify.go").write_text(code)
+    (folder / "main.go").write_text(GO)
+    environment = {**os.environ, "GOCACHE": str(folder / "cache"), "GO111MODULE": "off", "CGO_ENABLED": "0"}
+    built = folder / "verify"
+    subprocess.run(
+        ["go", "build", "-o", built, "verify.go", "main.go"], cwd=folder, env=environment, check=True
+    )
+    return str(built)
+
+
+def judged(command: list[str], secret: str, headers: dict[str, str], body: bytes) -> bool:
     """What the code of the documentation says of such a request."""
     case = json.dumps({"secret": secret, "headers": headers, "body": body.decode()})
-    if shutil.which(RUNS[language][0]) is None:
-        pytest.skip(f"needs {language}")
-    done = subprocess.run(RUNS[language], input=case, text=True, capture_output=True, check=True)
+    done = subprocess.run(command, input=case, text=True, capture_output=True, check=True)
     return done.stdout.strip() == "True"
 
 
@@ -163,18 +206,23 @@ def signed(*keys: str, at: int) -> dict[str, str]:
     return {"webhook-id": "evt_1", "webhook-timestamp": str(at), "webhook-signature": signatures}
 
 
-@pytest.mark.parametrize("language", sorted(RUNS))
-def test_the_code_that_is_shown_takes_our_signatures_and_no_others(language: str) -> None:
+@pytest.mark.parametrize("language", ["go", *sorted(RUNS)])
+def test_the_code_that_is_shown_takes_our_signatures_and_no_others(
+    language: str, request: pytest.FixtureRequest
+) -> None:
+    command = [request.getfixturevalue("go")] if language == "go" else RUNS[language]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"needs {language}")
     now = int(time.time())
     for key in (PLAIN, STANDARD):
         good = signed(key, at=now)
-        assert judged(language, key, good, BODY)
-        assert judged(language, key, signed("new key", key, at=now), BODY)
-        assert not judged(language, key, good, BODY + b" ")
-        assert not judged(language, key, signed("other", at=now), BODY)
-        assert not judged(language, key, {**good, "webhook-id": "evt_2"}, BODY)
-        assert not judged(language, key, signed(key, at=now - 3600), BODY)
-        assert not judged(language, key, {}, BODY)
+        assert judged(command, key, good, BODY)
+        assert judged(command, key, signed("new key", key, at=now), BODY)
+        assert not judged(command, key, good, BODY + b" ")
+        assert not judged(command, key, signed("other", at=now), BODY)
+        assert not judged(command, key, {**good, "webhook-id": "evt_2"}, BODY)
+        assert not judged(command, key, signed(key, at=now - 3600), BODY)
+        assert not judged(command, key, {}, BODY)
 
 
 async def test_the_introduction_shows_the_code_that_is_tested(api: Api) -> None:

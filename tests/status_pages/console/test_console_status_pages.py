@@ -221,6 +221,29 @@ async def test_components_are_added_held_moved_and_taken_off(console: Console) -
     assert names(await console.post(f"{paths[0]}/delete")) == ["Search", "API"]
 
 
+async def test_groups_are_moved_whole_without_scripts(console: Console) -> None:
+    here = await made(console)
+    ids = {}
+    for name, group in (("Shop", "Web"), ("Mail", ""), ("API", "Web"), ("Disks", "Storage")):
+        answer = await console.api.post(f"/v1{here}/components", {"name": name, "group": group or None})
+        ids[name] = answer.json["id"]
+    await console.sign_in()
+    page = await console.get(here)
+    assert "Web 2 components Up" not in page.words
+    forms = re.findall(
+        r'name="item" value="(comp_\w+)"><input type="hidden" name="before" value="(comp_\w*)"', page.text
+    )
+    assert (ids["Disks"], ids["Mail"]) in forms
+
+    page = await console.post(f"{here}/order", {"group": "on", "item": ids["Disks"], "before": ids["Shop"]})
+    assert names(page) == ["Disks", "Shop", "API", "Mail"]
+    page = await console.post(f"{here}/order", {"item": ids["Disks"], "before": ""})
+    assert names(page) == ["Shop", "API", "Mail", "Disks"]
+
+    for fields in ({"item": "comp_none"}, {"item": ids["Shop"], "before": "x"}, {}):
+        assert (await console.post(f"{here}/order", fields)).status == 404
+
+
 async def test_a_component_that_shows_its_monitor_keeps_it(console: Console) -> None:
     here = await made(console)
     config = {"url": "https://shop.example.com/"}
