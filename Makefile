@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile senders reference image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile senders reference image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -99,6 +99,13 @@ KILLS ?= 50
 
 faults: $(TEST_READY) ## faults of every part, under load, and a random walk through them; MINUTES=30 SEED=1 KILLS=50
 	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+
+# Checks a second, for so long.
+SOAK_MINUTES ?= 20
+RATE ?= 2000
+
+soak: $(TEST_READY) ## the product at work for long, its parts killed in turn; SOAK_MINUTES=20 RATE=2000
+	$(BIN)/python -m tests.faults.soak $(SOAK_MINUTES) $(RATE)
 
 hostile: $(TEST_READY) ## the API and the checks under their worst users
 	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} $(BIN)/python -m pytest tests/e2e/test_hostile_api.py tests/http/api/test_fuzz.py tests/probe/net/test_fuzz.py $(PYTEST_ARGS)
