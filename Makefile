@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults hostile upgrade sbom audit secrets senders reference docs screenshots release image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release image lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -101,6 +101,13 @@ KILLS ?= 50
 faults: $(TEST_READY) ## faults of every part, under load, and a random walk through them; MINUTES=30 SEED=1 KILLS=50
 	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
 
+# Checks a second, for so long.
+SOAK_MINUTES ?= 20
+RATE ?= 2000
+
+soak: $(TEST_READY) ## the product at work for long, its parts killed in turn; SOAK_MINUTES=20 RATE=2000
+	$(BIN)/python -m tests.faults.soak $(SOAK_MINUTES) $(RATE)
+
 # TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
 hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours
 	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
@@ -143,8 +150,7 @@ docs: $(DOCS_READY) ## a static site of docs/ in var/site, its links checked; th
 screenshots: $(TEST_READY) ## the pictures of the README, taken of the team of make world; needs Chromium
 	$(BIN)/python -m tests.screenshots
 
-# What else is part of a release is made first, where there is a target for it.
-release: $(TEST_READY) docs $(filter sbom,$(shell sed -n 's/^\(sbom\):.*/\1/p' Makefile)) ## checks and builds a release in dist/; publishes nothing
+release: $(TEST_READY) docs sbom ## checks and builds a release in dist/; publishes nothing
 	$(BIN)/python -m tests.release
 
 image: ## an image for every role, by docker or podman

@@ -22,7 +22,10 @@ class Cable:
         ways: list[asyncio.Task[None]] = []
         try:
             await self.whole.wait()
-            answers, there = await asyncio.open_connection(self._host, int(self._port))
+            if self._host:
+                answers, there = await asyncio.open_connection(self._host, int(self._port))
+            else:
+                answers, there = await asyncio.open_unix_connection(self._port)
             pumps = self._pump(reader, there), self._pump(answers, writer)
             ways = [asyncio.create_task(pump) for pump in pumps]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -42,7 +45,7 @@ class Cable:
 
 @asynccontextmanager
 async def cable(address: str) -> AsyncIterator[Cable]:
-    """A line to ``host:port``; ends with the block."""
+    """A line to ``host:port``, or to a Unix socket by its path; ends with the block."""
     made = Cable(address)
     async with stream_server(made.carry) as made.port:
         yield made
