@@ -51,7 +51,7 @@ def _parsed(whole: str) -> Any:
     environment, error = _environment()
     try:
         return environment.compile(whole)
-    except (error, ValueError, RecursionError):
+    except (error, ValueError, OverflowError, RecursionError):
         raise ValueError("not a JSONPath") from None
 
 

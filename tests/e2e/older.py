@@ -53,7 +53,7 @@ def _extract(commit: str, source: Path) -> None:
 
 
 def _install(source: Path) -> None:
-    python = source / ".venv" / "bin" / "python"
+    python = str(source / ".venv" / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     locked = ["--no-input", "--only-binary", ":all:", "--require-hashes", "-r", "locks/run.txt"]
     for command in (

@@ -16,8 +16,9 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Final
 
-# An input of a parser that is not done by then makes it hang.
+# An input that takes so much of the processor's time makes a parser hang; others may have the processor, too.
 HANGS_S: Final = 5.0
+_WAITS_S: Final = 60.0
 # How much one input may make the process grow; what the fuzzer itself keeps is far less.
 MOST_GROWTH_KB: Final = 96 << 10
 _MOST_KEPT: Final = 2_000
@@ -32,7 +33,7 @@ class Parser:
     """A parser that meets strangers: *parse* takes any bytes, and raises nothing but *raises*.
 
     *within*: the modules whose lines count as new; *words*: tokens of its language; *slowest_s*: the bound of
-    the processor's time for one input of at most *most* bytes.
+    the processor's time for one input of at most *most* bytes; *inputs*: how many the quick tests try.
     """
 
     parse: Parse
@@ -42,6 +43,7 @@ class Parser:
     words: Sequence[bytes] = ()
     most: int = 4_096
     slowest_s: float = 0.25
+    inputs: int = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,15 @@ class _HangsError(BaseException):
     """The parser did not come back; nothing in it may catch this."""
 
 
-async def fuzz(
-    name: str, parser: Parser, *, inputs: int, seconds: float = 0.0
-) -> tuple[Campaign, Violation | None]:
-    """Try *inputs* inputs, or as many as *seconds* allow; stop at the first violation. *name* is the seed."""
+async def fuzz(name: str, parser: Parser, seconds: float = 0.0) -> tuple[Campaign, Violation | None]:
+    """Try the parser's number of inputs, or as many as *seconds* allow; stop at the first violation.
+
+    *name* is the seed of chance.
+    """
     campaign = Campaign(parser, random.Random(zlib.crc32(name.encode())))
     until = time.monotonic() + seconds
     for data in _inputs(campaign):
-        if (time.monotonic() >= until) if seconds else (campaign.tried >= inputs):
+        if (time.monotonic() >= until) if seconds else (campaign.tried >= parser.inputs):
             return campaign, None
         before = len(campaign.reached)
         how = await _fault(parser, data, campaign.reached)
@@ -139,7 +142,8 @@ async def _fault(parser: Parser, data: bytes, reached: set[tuple[int, int, int]]
         return f"is not done after {HANGS_S:g} s"
     except Exception as error:  # noqa: BLE001 - any other exception is the finding
         at = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno} ({at.name})"
+        place = f"{Path(at.filename).name}:{at.lineno} ({at.name})"
+        return f"{type(error).__name__} at {place}: {str(error)[:60]}"
     grown, took = _size_kb() - grown, time.thread_time() - began
     if grown > MOST_GROWTH_KB:
         return f"takes {grown >> 10} MiB"
@@ -151,7 +155,7 @@ async def _fault(parser: Parser, data: bytes, reached: set[tuple[int, int, int]]
 async def _parsed(parser: Parser, data: bytes) -> None:
     result = parser.parse(data)
     if inspect.isawaitable(result):
-        await asyncio.wait_for(_waited(result), HANGS_S)
+        await asyncio.wait_for(_waited(result), _WAITS_S)
 
 
 async def _waited(result: Awaitable[Any]) -> Any:
@@ -180,13 +184,13 @@ def _alarm() -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise _HangsError
 
-    before = signal.signal(signal.SIGALRM, ring)
-    left = signal.setitimer(signal.ITIMER_REAL, HANGS_S + 1)
+    before = signal.signal(signal.SIGPROF, ring)
+    left = signal.setitimer(signal.ITIMER_PROF, HANGS_S)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, *left)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, *left)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager

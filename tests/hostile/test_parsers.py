@@ -9,20 +9,19 @@ from typing import Final
 
 import pytest
 
-from tests.hostile import of_collectors, of_probes
+from tests.hostile import of_collectors, of_dialogues, of_probes
 from tests.hostile.fuzzing import Parser, fuzz
 
 pytestmark = pytest.mark.races
 
 SECONDS: Final = float(os.environ.get("TOCSIN_TEST_FUZZ_S", "0"))
-INPUTS: Final = 200
-PARSERS: Final[dict[str, Parser]] = {**of_probes.PARSERS, **of_collectors.PARSERS}
+PARSERS: Final[dict[str, Parser]] = {**of_probes.PARSERS, **of_collectors.PARSERS, **of_dialogues.PARSERS}
 
 
 @pytest.mark.timeout(SECONDS + 120)
 @pytest.mark.parametrize("name", PARSERS)
 async def test_any_input_is_read_or_refused_soon(name: str) -> None:
-    campaign, violation = await fuzz(name, PARSERS[name], inputs=INPUTS, seconds=SECONDS)
+    campaign, violation = await fuzz(name, PARSERS[name], seconds=SECONDS)
 
     if SECONDS:
         sys.stderr.write(f"{name}: {campaign.tried} inputs, {len(campaign.reached)} steps between lines\n")

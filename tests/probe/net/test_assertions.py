@@ -310,3 +310,10 @@ async def test_a_plain_value_within_deep_nesting_is_compared() -> None:
     judge = compile_aside([Assertion(source="json", path="$[1]", op="eq", value="x")])
 
     assert await judge(CheckAnswer(200, (), b"[" * 400 + b"]" * 399 + b', "x"]', 1.0, None)) == ""
+
+
+@pytest.mark.parametrize("text", ["$[?@>1e999]", "$[?@ == -1E4000]"])
+def test_a_number_beyond_all_measure_makes_no_path(text: str) -> None:
+    assert fault(text) == "must be a JSONPath"
+    with pytest.raises(ValueError, match="not a JSONPath"):
+        path(text)
