@@ -54,12 +54,12 @@ def _extract(commit: str, source: Path) -> None:
 
 def _install(source: Path) -> None:
     python = str(source / ".venv" / "bin" / "python")
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     locked = ["--no-input", "--only-binary", ":all:", "--require-hashes", "-r", "locks/run.txt"]
     for command in (
         [sys.executable, "-m", "venv", ".venv"],
         [*pip, *locked],
-        [python, "protos/build.py"],
+        [str(python), "protos/build.py"],
         [*pip, "--no-deps", "--no-build-isolation", "--editable", "."],
     ):
         subprocess.run(command, cwd=source, check=True)
