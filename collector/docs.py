@@ -19,9 +19,10 @@ from shared.errors import demand_found
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
-    """The OpenAPI document as JSON, and its pages."""
+    """The OpenAPI document as JSON, the schema of declared files, and the pages."""
 
     document: bytes
+    apply_schema: bytes
     pages: site.Site
 
 
@@ -47,6 +48,12 @@ async def openapi(request: web.Request) -> web.Response:
     """Return the OpenAPI 3.1 document."""
     document = (await _documentation(request)).document
     return web.Response(body=document, content_type="application/json", charset="utf-8")
+
+
+async def apply_schema(request: web.Request) -> web.Response:
+    """Return the JSON Schema of the files of ``tocsin apply``, by which editors complete them."""
+    schema = (await _documentation(request)).apply_schema
+    return web.Response(body=schema, content_type="application/schema+json", charset="utf-8")
 
 
 async def show(request: web.Request) -> web.Response:
@@ -75,7 +82,10 @@ async def _documentation(request: web.Request) -> Documentation:
 
 
 def _build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) -> Documentation:
-    from collector.openapi import build  # noqa: PLC0415 - describes everything, for a page that few ask for
+    # These describe everything, for pages that few ask for.
+    from collector import apply_schema  # noqa: PLC0415
+    from collector.openapi import build  # noqa: PLC0415
 
     document = build(needs, public_url)
-    return Documentation(orjson.dumps(document), site.Site(document, assets.url("docs.js")))
+    schema = orjson.dumps(apply_schema.build(document))
+    return Documentation(orjson.dumps(document), schema, site.Site(document, assets.url("docs.js")))

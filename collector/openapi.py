@@ -45,8 +45,21 @@ _DOCUMENT: Final = named(
         paths={"description": "The operations.", "additionalProperties": {}, "type": "object"},
     ),
 )
+_SCHEMA: Final = named(
+    "ApplySchema",
+    {
+        "type": "object",
+        "description": "A schema by which editors check and complete such files.",
+        "additionalProperties": {"description": "A keyword of JSON Schema 2020-12."},
+    },
+)
 _SELF: Final[dict[str, Operation]] = {
     "GET /v1/openapi.json": Operation(summary="This documentation", answer=_DOCUMENT),
+    "GET /v1/apply-schema.json": Operation(
+        summary="The JSON Schema of the files of tocsin apply",
+        media="application/schema+json",
+        answer=_SCHEMA,
+    ),
     "GET /v1/docs": Operation(
         summary="The same for people",
         media="text/html",

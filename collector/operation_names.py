@@ -33,6 +33,7 @@ EXCEPTIONS: Final = {
     "GET /v1/audit-log": "listAuditLogEntries",
     "DELETE /v1/probes/{id}/drain": "undrainProbe",
     "GET /v1/openapi.json": "getOpenApiDocument",
+    "GET /v1/apply-schema.json": "getApplySchema",
     "GET /v1/docs": "getDocumentationPage",
 }
 _ON_MANY: Final = {"GET": "list", "POST": "create"}

@@ -71,6 +71,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("POST", "/subscriptions/{token}/unsubscribe", public_subscribers.leave, OPEN),
     ("GET", "/v1/openapi.json", docs.openapi, OPEN),
     ("GET", "/v1/docs", docs.show, OPEN),
+    ("GET", "/v1/apply-schema.json", docs.apply_schema, OPEN),
     ("POST", "/v1/ingest/prometheus/{id}", ingest.remote_write, OPEN),
     ("POST", "/v1/ingest/otlp/{id}/v1/metrics", ingest.otlp, OPEN),
     ("GET", "/v1/me", me.get, READ),

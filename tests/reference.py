@@ -1,10 +1,11 @@
-"""The tables of docs/ that follow from the code: fields, settings, metrics, kinds of events.
+"""What of docs/ follows from the code: tables of fields, settings, metrics, kinds of events; a schema.
 
 A page holds such a table between two comments: ``<!-- table: fields of HttpMonitorConfig -->`` and
 ``<!-- end -->``. ``make reference`` writes all of them again; `tests/test_reference.py` fails where a page
 differs.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any, Final
 from prometheus_client import REGISTRY
 
 import collector.platform.metrics  # noqa: F401 - registers the collector's metrics
+from collector import apply_schema
 from shared.setting_table import TABLE
 from shared.settings import CollectorSettings, ProbeSettings, UpSettings
 from tests.http.described import described
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
+APPLY_SCHEMA: Final = DOCS / "reference" / "apply-schema.json"
 _PLACE: Final = re.compile(r"(<!-- table: (\w+)(?: of (\w+))? -->\n).*?(<!-- end -->)", re.DOTALL)
 _ROLES: Final = {"up": UpSettings, "collector": CollectorSettings, "probe": ProbeSettings}
 
@@ -33,6 +36,11 @@ def renewed(page: str) -> str:
         return "\n".join((place[1].rstrip(), *rows, place[4]))
 
     return _PLACE.sub(table, page)
+
+
+def schema_text() -> str:
+    """The JSON Schema of declared files, as the repository has it."""
+    return json.dumps(apply_schema.build(described()), indent=1, ensure_ascii=False) + "\n"
 
 
 def fields(name: str) -> Iterator[str]:
@@ -130,7 +138,8 @@ def _row(*cells: str) -> str:
 
 
 def main() -> None:
-    """Write every page whose tables have changed."""
+    """Write the schema, and every page whose tables have changed."""
+    APPLY_SCHEMA.write_text(schema_text())
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text()
         if (now := renewed(text)) != text:

@@ -213,6 +213,7 @@ OPEN: Final[dict[str, Case]] = {
     "/subscriptions/{token}/confirm": links("/confirm", "confirm"),
     "/subscriptions/{token}/unsubscribe": links("/unsubscribe", "manage"),
     "/v1/openapi.json": fixed("/v1/openapi.json"),
+    "/v1/apply-schema.json": fixed("/v1/apply-schema.json"),
     "/v1/docs": fixed("/v1/docs"),
     "/v1/ping/{key}": Case(lambda here: [f"/v1/ping/{here.keys['Good job']}"]),
     "/v1/ping/{key}/{sign}": Case(lambda here: [f"/v1/ping/{here.keys['Good job']}/start"]),

@@ -100,7 +100,7 @@ async def test_a_read_only_token_changes_nothing_whatever_the_path(team: Api, me
     assert answer.json == {"error": "Forbidden", "status": 403, "message": answer.json["message"]}
 
 
-DESCRIPTIONS = {"/v1/openapi.json", "/v1/docs"}
+DESCRIPTIONS = {"/v1/openapi.json", "/v1/apply-schema.json", "/v1/docs"}
 # What brings something has a credential of its own, in the path or instead of a token.
 BY_KEY = ("/v1/ping/", "/v1/ingest/", "/ping/", "/api/push/", "/subscriptions/")
 # Forms of public pages: the password of a private one, and an address for what it tells.
