@@ -1,5 +1,7 @@
 """``tocsin up``: PostgreSQL, a collector and a probe as three processes; restarts each that dies."""
 
+import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 from shared import children
@@ -25,12 +27,20 @@ class _Up:
         """Start everything and keep it running. Raises CannotStart."""
         # The collector's code, the largest, is loaded beside the supervisor's and while the database starts.
         collector = await children.load(environment(CollectorSettings, self._settings), "collector")
-        from collector.supervisor import Supervisor  # noqa: PLC0415 - as above
-
-        self._supervisor = Supervisor(self._settings, collector)
+        # In a thread: a signal ends it meanwhile.
+        supervisor = await asyncio.to_thread(_supervisor)
+        self._supervisor = supervisor(self._settings, collector)
         await self._supervisor.work()
 
     async def stop(self) -> None:
         """Stop all three."""
-        if self._supervisor is not None:
+        if self._supervisor is None:
+            sys.stderr.write("tocsin: stopped\n")  # as when it is stopped before that
+        else:
             await self._supervisor.stop()
+
+
+def _supervisor() -> "type[Supervisor]":
+    from collector.supervisor import Supervisor  # noqa: PLC0415 - it takes most of the start
+
+    return Supervisor

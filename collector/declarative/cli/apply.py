@@ -1,9 +1,11 @@
 """``tocsin apply``: makes a team's resources match its files, or prints the plan."""
 
 import argparse
+import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -11,9 +13,9 @@ import orjson
 from collector.declarative.cli import connection
 from collector.declarative.cli.files import DeclaredFiles, placed, read, sources
 from collector.declarative.service.items import USUAL_SET, is_set_name
-from collector.platform.interruptible import run
+from collector.platform.interruptible import Interrupted, run
 from shared.command import begin_with
-from shared.errors import Invalid
+from shared.errors import Invalid, Unavailable
 from shared.settings import DeclaredSettings, variables
 
 _BAD: Final = 2
@@ -21,15 +23,21 @@ _WOULD_CHANGE: Final = 3
 _SIGNS: Final = {"create": "+", "update": "~", "delete": "-"}
 _PAST: Final = {"create": "created", "update": "changed", "delete": "deleted"}
 _LONGEST: Final = 200
+# Between two looks at the files that are watched.
+_LOOK_S: Final = 2.0
 _USAGE: Final = (
-    "tocsin apply -f FILE [-f FILE ...] [--plan [--exit-code]] [--prune] [--set NAME] [--take-over] [--json] "
-    "[--team TEAM]"
+    "tocsin apply -f FILE [-f FILE ...] [--plan [--exit-code]] [--prune] [--set NAME] [--take-over] "
+    "[--watch] [--json] [--team TEAM]"
 )
 
 
 def main(argv: list[str]) -> int:
     """Apply the files; return 0 if done, 2 for unusable files, 3 if asked and the plan has changes."""
     own, settings = begin_with(_parser(), DeclaredSettings, argv, _faults)
+    return _watch(own, settings) if own.watch else _apply(own, settings)
+
+
+def _apply(own: argparse.Namespace, settings: DeclaredSettings) -> int:
     unread: list[str] = []
     declared = read(sources(own.file, unread), variables())
     found = [*unread, *declared.faults, *_sets(declared, own.set), *declared.unset]
@@ -49,13 +57,42 @@ def main(argv: list[str]) -> int:
     if found:
         return _refused(found)
     sys.stdout.write(_json(answer) if own.json else "".join(f"{line}\n" for line in _lines(answer)))
+    sys.stdout.flush()
     return _WOULD_CHANGE if own.plan and own.exit_code and answer["changes"] else 0
+
+
+def _watch(own: argparse.Namespace, settings: DeclaredSettings) -> int:
+    """Apply the files now and after each change of them, until interrupted; what fails is tried again."""
+    applied: bytes | None = None
+    try:
+        while True:
+            digest = _digest(own.file)
+            if digest != applied:
+                try:
+                    _apply(own, settings)
+                    applied = digest
+                except (Unavailable, OSError) as error:
+                    sys.stderr.write(f"tocsin: {error}; will retry\n")
+            time.sleep(_LOOK_S)
+    except (KeyboardInterrupt, Interrupted):
+        return 0
+
+
+def _digest(paths: Sequence[str]) -> bytes:
+    """Return a digest of the files' names and contents."""
+    digest = hashlib.sha256()
+    for source in sources(paths, []):
+        digest.update(f"{source.name}\0{len(source.content)}\0".encode())
+        digest.update(source.content)
+    return digest.digest()
 
 
 def _faults(values: Mapping[str, Any]) -> list[str]:
     found = list(connection.faults(values))
     if values.get("exit_code") and not values.get("plan"):
         found.append("--exit-code: is only for --plan")
+    if values.get("watch") and "-" in (values.get("file") or ()):
+        found.append("--watch: stdin cannot be watched")
     if values.get("set") is not None and not is_set_name(values["set"]):
         found.append("--set: must be a name of letters, digits and . _ / -")
     return found
@@ -83,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", metavar="NAME", help=f"the name of this set of files ({USUAL_SET})")
     parser.add_argument("--take-over", action="store_true", help="take over resources of other sets of files")
     parser.add_argument("--exit-code", action="store_true", help="with --plan: 3 if something would change")
+    parser.add_argument("--watch", action="store_true", help="apply again after each change of the files")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--team", help="a team's id or name; by default the first team")
     return parser

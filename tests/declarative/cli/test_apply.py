@@ -1,5 +1,9 @@
 """``tocsin apply`` and ``tocsin export`` beside a database: what is declared, round and round."""
 
+import asyncio
+import os
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +13,7 @@ import pytest
 from collector.bootstrap import bootstrap
 from collector.platform.storage.db import Db
 from shared.clock import utc_now
-from tests.accounts.cli.test_access import deeds, tocsin
+from tests.accounts.cli.test_access import KEY, deeds, tocsin
 from tests.monitors.declared import SECRET, everything
 
 pytestmark = pytest.mark.races
@@ -135,3 +139,46 @@ async def test_what_cannot_be_used_ends_with_2(
 
     assert (code, out) == (2, "")
     assert said in text
+
+
+@pytest.mark.timeout(120)
+async def test_watched_files_are_applied_again_when_they_change(
+    team: int, database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "shop.yaml"
+    file.write_text("monitors:\n- {name: Shop, type: icmp, config: {host: shop.example.com}}\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "shared.command", "apply", "-f", str(tmp_path), "--watch",
+        env={**kept, "TOCSIN_DATABASE_URL": database_url, "TOCSIN_SECRET_KEY": KEY},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        first = [(await process.stdout.readline()).decode() for _ in range(3)]
+        file.write_text("monitors:\n- {name: Shop, type: icmp, interval: no, config: {host: a}}\n")
+        refused = [(await process.stderr.readline()).decode() for _ in range(2)]
+        file.write_text(
+            "monitors:\n- {name: Shop, type: icmp, interval: 30, config: {host: shop.example.com}}\n"
+        )
+        changed = [(await process.stdout.readline()).decode() for _ in range(4)]
+        process.send_signal(signal.SIGINT)
+        status = await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    assert (first[0], first[2]) == ("+ monitor Shop\n", "1 created, 0 unchanged\n")
+    assert "nothing was changed" in refused[0]
+    assert "interval" in refused[1]
+    assert changed[:2] == ["~ monitor Shop\n", "    interval: 60 -> 30\n"]
+    assert changed[3] == "1 changed, 0 unchanged\n"
+    assert status == 0
+
+
+async def test_stdin_cannot_be_watched(database_url: str) -> None:
+    status, _, text = await tocsin(database_url, "apply", "-f", "-", "--watch")
+    assert status == 2
+    assert "--watch: stdin cannot be watched" in text
