@@ -67,15 +67,21 @@ def _watch(own: argparse.Namespace, settings: DeclaredSettings) -> int:
     try:
         while True:
             digest = _digest(own.file)
-            if digest != applied:
-                try:
-                    _apply(own, settings)
-                    applied = digest
-                except (Unavailable, OSError) as error:
-                    sys.stderr.write(f"tocsin: {error}; will retry\n")
+            if digest != applied and _is_done(own, settings):
+                applied = digest
             time.sleep(_LOOK_S)
     except (KeyboardInterrupt, Interrupted):
         return 0
+
+
+def _is_done(own: argparse.Namespace, settings: DeclaredSettings) -> bool:
+    """Apply the files, or refuse them; return False if the service cannot be reached."""
+    try:
+        _apply(own, settings)
+    except (Unavailable, OSError) as error:
+        sys.stderr.write(f"tocsin: {error}; will retry\n")
+        return False
+    return True
 
 
 def _digest(paths: Sequence[str]) -> bytes:
