@@ -103,6 +103,7 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/monitors/{id}/results/export": Operation(
         summary="Export all results of a range, newest first, as CSV or as a JSON object a line",
         media="text/csv",
+        headers={"Content-Disposition": "Names the file after the monitor"},
         answer=text("2026-11-21T07:24:00.000Z,eu,up,38,200,,1.2,9.4,12.8,13.1,0.4"),
         query=(
             *SPAN,

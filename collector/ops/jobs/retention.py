@@ -54,7 +54,7 @@ class Retention:
         self._kept = {
             **dict.fromkeys(("outages", "agent_metrics"), self._keep_rollups),
             **dict.fromkeys(("listening", "maintenance"), _KEEP_TIMES),
-            "alerts": KEEP_ALERTS,
+            "alerts": max(keep, KEEP_ALERTS),
             "answers": KEEP_ANSWERS,
             "audit": _KEEP_AUDIT,
             "ping_bodies": min(keep, _KEEP_ROWS),
