@@ -125,6 +125,7 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
         assert here.monitors["Shop"] in drawn
 
 
+@pytest.mark.oldest
 async def test_the_tab_says_how_many_incidents_are_open(api: Api) -> None:
     async with (
         everything_happened(api) as here,
