@@ -1,11 +1,13 @@
 """Finds the files that belong to a Prometheus: rules, targets, blackbox.yml and alertmanager.yml."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from collector.importers.cli.sources import Unreadable, documents, text_of
 from collector.importers.core import prometheus
+from collector.importers.core.values import elements, objects
 
 _ENDINGS: Final = {".yml", ".yaml", ".json"}
 _MOST_FILES: Final = 1_000
@@ -14,8 +16,9 @@ _MOST_FILES: Final = 1_000
 def prometheus_files(path: Path, blackbox: str | None, alertmanager: str | None) -> prometheus.Files:
     """Read *path*, prometheus.yml or its folder, and what belongs to it."""
     folder = path if path.is_dir() else path.parent
-    beside = {file: _documents(file) for file in _beside(folder)} if path.is_dir() or not blackbox else {}
-    main = _first(beside, prometheus.is_prometheus) if path.is_dir() else _one(path)
+    main = None if path.is_dir() else _one(path)
+    beside = _beside(folder)
+    main = main or _first(beside, prometheus.is_prometheus)
     if not prometheus.is_prometheus(main):
         raise Unreadable(f"{path}: is no configuration of Prometheus: it has no scrape_configs")
     files = prometheus.Files(
@@ -23,7 +26,7 @@ def prometheus_files(path: Path, blackbox: str | None, alertmanager: str | None)
         _one(Path(blackbox)) if blackbox else _first(beside, _is_blackbox) or {},
         _one(Path(alertmanager)) if alertmanager else _first(beside, _is_alertmanager) or {},
     )
-    for pattern in map(str, main.get("rule_files") or []):
+    for pattern in map(str, elements(main.get("rule_files"))):
         files.rules += [item for item in _contents(folder, pattern) if isinstance(item, dict)]
     for pattern in _target_files(main):
         found = [group for item in _contents(folder, pattern) if isinstance(item, list) for group in item]
@@ -34,10 +37,9 @@ def prometheus_files(path: Path, blackbox: str | None, alertmanager: str | None)
 
 def _target_files(main: Any) -> Iterator[str]:
     """Yield the patterns of files with targets."""
-    for job in main.get("scrape_configs") or []:
-        for listed in (job.get("file_sd_configs") or []) if isinstance(job, dict) else []:
-            if isinstance(listed, dict):
-                yield from map(str, listed.get("files") or [])
+    for job in objects(main.get("scrape_configs")):
+        for listed in objects(job.get("file_sd_configs")):
+            yield from map(str, elements(listed.get("files")))
 
 
 def _contents(folder: Path, pattern: str) -> list[Any]:
@@ -45,16 +47,22 @@ def _contents(folder: Path, pattern: str) -> list[Any]:
     return [document for file in _named(folder, pattern) for document in _documents(file)]
 
 
-def _beside(folder: Path) -> Iterator[Path]:
-    found = sorted(file for file in folder.iterdir() if file.suffix in {".yml", ".yaml"} and file.is_file())
-    if len(found) > _MOST_FILES:
-        raise Unreadable(f"{folder}: holds more than {_MOST_FILES} YAML files")
-    yield from found
+def _beside(folder: Path) -> list[Any]:
+    """Return the documents of all YAML files in the folder; what cannot be read is none of Prometheus."""
+    files = sorted(file for file in folder.iterdir() if file.suffix in {".yml", ".yaml"} and file.is_file())
+    found: list[Any] = []
+    for file in files[:_MOST_FILES]:
+        with suppress(Unreadable):
+            found += _documents(file)
+    return found
 
 
 def _named(folder: Path, pattern: str) -> list[Path]:
-    """Return the files that a pattern names; by its last part if the path is one of another machine."""
-    relative = pattern.lstrip("/")
+    """Return the files in or below the folder that a pattern names, perhaps by its last parts alone.
+
+    The paths may be those of another machine, and nothing above the folder is looked at.
+    """
+    relative = "/".join(part for part in pattern.split("/") if part not in {"", ".", ".."})
     for wanted in (relative, "/".join(relative.split("/")[-2:]), relative.rpartition("/")[2]):
         try:
             found = sorted(file for file in folder.glob(wanted) if file.suffix in _ENDINGS and file.is_file())
@@ -76,10 +84,8 @@ def _one(file: Path) -> Any:
     return listed[0]
 
 
-def _first(listed: dict[Path, list[Any]], is_it: Any) -> Any:
-    return next(
-        (document for documents_ in listed.values() for document in documents_ if is_it(document)), None
-    )
+def _first(listed: list[Any], is_it: Callable[[Any], bool]) -> Any:
+    return next(filter(is_it, listed), None)
 
 
 def _is_blackbox(document: Any) -> bool:

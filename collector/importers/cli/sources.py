@@ -6,7 +6,7 @@ Nothing of a source is executed, and a database is opened read-only.
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from collector.declarative.cli.yaml import YamlNode, parse
 from collector.importers.core import gatus, uptime_kuma
@@ -15,6 +15,8 @@ from collector.importers.storage.kuma_database import read
 
 _LARGEST: Final = 64 << 20
 _MOST_FILES: Final = 1_000
+_DEEPEST: Final = 64
+_LONGEST_INTEGER: Final = 18
 _SQLITE: Final = b"SQLite format 3\x00"
 
 
@@ -40,9 +42,26 @@ def text_of(path: Path) -> str:
 def json_of(path: Path) -> Any:
     """Return what a JSON file says."""
     try:
-        return json.loads(text_of(path))
+        document = json.loads(text_of(path), parse_int=_integer, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path}: is no JSON: {error}") from None
+    if _is_deep(document, 0):
+        raise Unreadable(f"{path}: is nested deeper than {_DEEPEST}")
+    return document
+
+
+def _integer(digits: str) -> int | str:
+    """Return an integer of at most 64 bits; a longer one stays a text."""
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else digits
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _is_deep(value: Any, depth: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > _DEEPEST or any(_is_deep(item, depth + 1) for item in inner)
 
 
 def documents(path: Path, text: str) -> list[Any]:

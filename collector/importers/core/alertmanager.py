@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, mapping, objects, seconds, text, truth
+from collector.importers.core.values import drop_empty, elements, key, mapping, objects, seconds, text, truth
 
 Config = Mapping[str, Any]
 Made = tuple[str, Body]
@@ -91,7 +91,7 @@ def _takes(route: Config, labels: Mapping[str, str]) -> bool:
         if labels.get(str(name), "") != text(value):
             return False
     wanted = [(str(name), "=~", text(value)) for name, value in mapping(route.get("match_re")).items()]
-    for matcher in route.get("matchers") or []:
+    for matcher in elements(route.get("matchers")):
         parts = _MATCHER.fullmatch(text(matcher).strip("{}"))
         if parts is None:
             return False

@@ -5,7 +5,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried
-from collector.importers.core.values import drop_empty, host_port, mapping, objects, statuses, text, truth
+from collector.importers.core.values import (
+    drop_empty,
+    elements,
+    host_port,
+    mapping,
+    objects,
+    statuses,
+    text,
+    truth,
+)
 
 Made = tuple[str, Body]
 Options = Mapping[str, Any]
@@ -37,10 +46,10 @@ def _http(made: Draft, options: Options, name: str, target: str, reasons: list[s
         for field, value in mapping(options.get("headers")).items()
     }
     for field, given in mapping(options.get("http_headers")).items():
-        values = [text(item) for item in given.get("values") or []] if isinstance(given, dict) else []
-        secret = [text(item) for item in given.get("secrets") or []] if isinstance(given, dict) else []
+        values = [text(item) for item in elements(mapping(given).get("values"))]
+        secret = [text(item) for item in elements(mapping(given).get("secrets"))]
         headers[field] = made.secret(", ".join(secret), name, field) if secret else ", ".join(values)
-    codes = [text(code) for code in options.get("valid_status_codes") or []]
+    codes = [text(code) for code in elements(options.get("valid_status_codes"))]
     method = text(options.get("method")).upper()
     config: Body = {
         "url": target if "://" in target else f"http://{target}",
@@ -81,9 +90,9 @@ def _http(made: Draft, options: Options, name: str, target: str, reasons: list[s
 def _assertions(options: Options, reasons: list[str]) -> list[Body]:
     found: list[Body] = [
         {"source": "body", "op": "matches", "value": text(pattern)}
-        for pattern in options.get("fail_if_body_not_matches_regexp") or []
+        for pattern in elements(options.get("fail_if_body_not_matches_regexp"))
     ]
-    for pattern in options.get("fail_if_body_matches_regexp") or []:
+    for pattern in elements(options.get("fail_if_body_matches_regexp")):
         _add_absent(found, {"source": "body"}, text(pattern), reasons)
     for header in objects(options.get("fail_if_header_not_matches")):
         about = {"source": "header", "path": text(header.get("header"))}
@@ -177,7 +186,7 @@ def _dns(made: Draft, options: Options, name: str, target: str, reasons: list[st
         for field in ("validate_answer_rrs", "validate_authority_rrs", "validate_additional_rrs")
     ):
         reasons.append(f"the patterns on the records of its module {name} are not carried")
-    rcodes = [text(code) for code in options.get("valid_rcodes") or ["NOERROR"]]
+    rcodes = [text(code) for code in elements(options.get("valid_rcodes")) or ["NOERROR"]]
     return "dns", {
         "host": text(options.get("query_name")).rstrip("."),
         "recordType": record,

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from collector.importers.core import gatus_alerts, gatus_conditions
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource, clean, variable
@@ -12,6 +11,7 @@ from collector.importers.core.gatus_conditions import Expectations
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    elements,
     host_port,
     interval,
     key,
@@ -23,6 +23,7 @@ from collector.importers.core.values import (
     text,
     timeout,
     truth,
+    url_parts,
 )
 
 Made = tuple[str, Body]
@@ -152,7 +153,7 @@ def _add(
 def _endpoint(made: Draft, endpoint: Mapping[str, Any], reasons: list[str]) -> Body:
     url = text(endpoint.get("url"))
     client = mapping(endpoint.get("client"))
-    found = gatus_conditions.read(list(endpoint.get("conditions") or []))
+    found = gatus_conditions.read(elements(endpoint.get("conditions")))
     every = seconds(endpoint.get("interval"))
     if endpoint.get("interval") is not None and every is None:
         raise NotCarried(
@@ -328,7 +329,7 @@ def _maintenance(made: Draft, window: Any, place: str, monitor: str | None) -> N
     if start is None or not length:
         made.report.leave_out(origin, "its start or duration cannot be read")
         return
-    days = [_DAYS[day] for item in given.get("every") or [] if (day := text(item).lower()) in _DAYS]
+    days = [_DAYS[day] for item in elements(given.get("every")) if (day := text(item).lower()) in _DAYS]
     body: Body = {
         "name": origin.name,
         "start": f"2026-01-01T{int(start[1]):02}:{start[2]}:00",
@@ -346,7 +347,7 @@ def _page(made: Draft, document: Mapping[str, Any], components: list[Body]) -> N
     ui = mapping(document.get("ui"))
     logo = text(ui.get("logo"))
     reasons = [f"ui.{name} is not carried" for name in ("custom-css", "buttons", "link") if ui.get(name)]
-    branding = {"logo": logo} if urlsplit(logo).scheme in {"http", "https"} else None
+    branding = {"logo": logo} if url_parts(logo).scheme in {"http", "https"} else None
     body: Body = {
         "name": text(ui.get("header")) or text(ui.get("title")) or "Status",
         "visibility": "private" if document.get("security") else "public",

@@ -6,7 +6,17 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, mapping, seconds, text, threshold, truth
+from collector.importers.core.values import (
+    drop_empty,
+    elements,
+    key,
+    mapping,
+    objects,
+    seconds,
+    text,
+    threshold,
+    truth,
+)
 
 Config = Mapping[str, Any]
 
@@ -57,7 +67,7 @@ class Alerts:
     def _alerts(self, endpoint: Config) -> list[Config]:
         """Return an endpoint's alerts that are on, with the defaults of their providers."""
         found: list[Config] = []
-        for alert in endpoint.get("alerts") or []:
+        for alert in elements(endpoint.get("alerts")):
             if isinstance(alert, dict):
                 usual = mapping(self._providers.get(text(alert.get("type")), {}).get("default-alert"))
                 whole = {**usual, **alert}
@@ -69,7 +79,7 @@ class Alerts:
         provider = self._providers.get(type_)
         if provider is None:
             return None
-        overrides = [item for item in provider.get("overrides") or [] if isinstance(item, dict)]
+        overrides = objects(provider.get("overrides"))
         own = next((item for item in overrides if text(item.get("group")) == group), None)
         called = type_, group if own is not None else ""
         if called not in self._channels:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, WrongSource
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, tags, text, whole
+from collector.importers.core.values import drop_empty, key, objects, tags, text, whole
 
 SYSTEM: Final = "healthchecks"
 _GRACE_S: Final = 3600
@@ -23,7 +23,7 @@ def draft(document: Any) -> Draft:
         raise WrongSource("is no list of checks of Healthchecks: it has no `checks`")
     made = Draft(SYSTEM)
     listed = document.get("channels") if isinstance(document, dict) else None
-    known = {text(item.get("id")): item for item in listed or [] if isinstance(item, dict)}
+    known = {text(item.get("id")): item for item in objects(listed)}
     for id_, channel in known.items():
         origin = Origin("channel", text(channel.get("name")) or id_, f"channel {id_}")
         made.report.leave_out(

@@ -10,6 +10,7 @@ from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    elements,
     interval,
     key,
     mapping,
@@ -134,12 +135,12 @@ def _targets(
     for group in objects(job.get("static_configs")):
         yield from _group(job, group, "static_configs")
     for listed in objects(job.get("file_sd_configs")):
-        for pattern in map(str, listed.get("files") or []):
+        for pattern in map(str, elements(listed.get("files"))):
             if pattern not in files.targets:
                 made.report.leave_out(
                     Origin("targets", pattern, name), "the file is not beside prometheus.yml"
                 )
-            for group in files.targets.get(pattern, []):
+            for group in elements(files.targets.get(pattern)):
                 yield from _group(job, group, pattern)
     for field_ in job:
         found = _DISCOVERIES.fullmatch(str(field_))
@@ -153,7 +154,7 @@ def _group(job: Mapping[str, Any], group: Any, place: str) -> Iterator[tuple[str
     given = group if isinstance(group, dict) else {}
     labels = {str(label): text(value) for label, value in mapping(given.get("labels")).items()}
     own = mapping(job.get("params")).get("target")
-    targets = own if isinstance(own, list) else given.get("targets") or []
+    targets = elements(own) or elements(given.get("targets"))
     for target in map(text, targets):
         if target:
             yield target, labels, place

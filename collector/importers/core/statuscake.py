@@ -8,6 +8,7 @@ from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    elements,
     expected,
     host_port,
     interval,
@@ -87,7 +88,7 @@ def _add(made: Draft, test: Test) -> None:
         "interval": every,
         "timeout": timeout(float(whole(test.get("timeout")) or 0), reasons),
         "failureThreshold": threshold((whole(test.get("trigger_rate")) or 0) * 60 / every + 1),
-        "tags": tags((text(tag), "") for tag in test.get("tags") or []),
+        "tags": tags((text(tag), "") for tag in elements(test.get("tags"))),
         "config": drop_empty(config),
     }
     made.add("monitors", origin, f"sc-{key(id_)}", drop_empty(body), reasons)
@@ -105,7 +106,7 @@ def _configuration(made: Draft, test: Test, type_: str, name: str, reasons: list
     if type_ == "SMTP":
         return "smtp", {"host": host, "port": port or own}
     if type_ == "DNS":
-        wanted = [text(address) for address in test.get("dns_ips") or []]
+        wanted = [text(address) for address in elements(test.get("dns_ips"))]
         return "dns", {"host": host, "resolver": text(test.get("dns_server")), "expected": wanted}
     raise NotCarried(f"tests of type {type_ or 'none'} have no counterpart")
 

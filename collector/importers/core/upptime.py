@@ -8,6 +8,7 @@ from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource,
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    elements,
     host_port,
     key,
     mapping,
@@ -53,7 +54,7 @@ def draft(document: Any) -> Draft:
         except NotCarried as error:
             made.report.leave_out(origin, str(error))
             continue
-        tags = {text(tag): "" for tag in site.get("tags") or []} if isinstance(site.get("tags"), list) else {}
+        tags = {text(tag): "" for tag in elements(site.get("tags"))}
         body: Body = {
             "name": name,
             "type": kind,
@@ -95,7 +96,7 @@ def _configuration(site: Site, reasons: list[str]) -> tuple[str, Body]:
 
 
 def _http(site: Site, url: str, reasons: list[str]) -> Body:
-    pairs = [text(header).partition(":") for header in site.get("headers") or []]
+    pairs = [text(header).partition(":") for header in elements(site.get("headers"))]
     codes = site.get("expectedStatusCodes")
     assertions: list[Body] = []
     for field, op in (

@@ -11,11 +11,12 @@ from collector.importers.core import uptime_kuma_channels as kuma_channels
 from collector.importers.core import uptime_kuma_windows as kuma_windows
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
-from collector.importers.core.uptime_kuma_kinds import DEFAULT_S, Kinds, number
+from collector.importers.core.uptime_kuma_kinds import DEFAULT_S, Kinds
 from collector.importers.core.values import (
     drop_empty,
     interval,
     key,
+    number,
     objects,
     tags,
     text,

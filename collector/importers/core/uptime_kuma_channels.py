@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, text, truth, whole
+from collector.importers.core.values import drop_empty, key, text, truth, url_parts, whole
 
 Config = Mapping[str, Any]
 
@@ -135,14 +135,15 @@ def _by_apprise(make: Callable[[Config], str]) -> Callable[[Draft, str, Config, 
     return made_
 
 
-def _server(url: str, scheme: str) -> str:
-    """Return ``scheme[s]://host:port`` of a service's URL."""
-    parts = urlsplit(url if "://" in url else f"https://{url}")
-    return f"{scheme}{'s' if parts.scheme == 'https' else ''}://{{}}{parts.netloc}{parts.path.rstrip('/')}"
+def _server(url: str, scheme: str, sign_in: str = "") -> str:
+    """Return ``scheme[s]://sign-in@host:port/path`` of a service's URL; *sign_in* ends with the ``@``."""
+    parts = url_parts(url if "://" in url else f"https://{url}")
+    return (
+        f"{scheme}{'s' if parts.scheme == 'https' else ''}://{sign_in}{parts.netloc}{parts.path.rstrip('/')}"
+    )
 
 
 def _ntfy(config: Config) -> str:
-    server = _server(text(config.get("ntfyserverurl")) or "https://ntfy.sh", "ntfy")
     by = text(config.get("ntfyAuthenticationMethod"))
     sign_in = ""
     if by == "accessToken":
@@ -150,14 +151,13 @@ def _ntfy(config: Config) -> str:
     elif text(config.get("ntfyusername")):
         user, password = text(config.get("ntfyusername")), text(config.get("ntfypassword"))
         sign_in = f"{quote(user, safe='')}:{quote(password, safe='')}@"
-    return server.format(sign_in) + f"/{quote(text(config.get('ntfytopic')), safe='')}"
+    server = _server(text(config.get("ntfyserverurl")) or "https://ntfy.sh", "ntfy", sign_in)
+    return f"{server}/{quote(text(config.get('ntfytopic')), safe='')}"
 
 
 def _gotify(config: Config) -> str:
-    return (
-        _server(text(config.get("gotifyserverurl")), "gotify").format("")
-        + f"/{text(config.get('gotifyapplicationToken'))}"
-    )
+    server = _server(text(config.get("gotifyserverurl")), "gotify")
+    return f"{server}/{text(config.get('gotifyapplicationToken'))}"
 
 
 def _pushover(config: Config) -> str:
@@ -167,11 +167,9 @@ def _pushover(config: Config) -> str:
 
 
 def _matrix(config: Config) -> str:
-    server = _server(text(config.get("homeserverUrl")), "matrix")
-    return (
-        server.format(f"{quote(text(config.get('accessToken')), safe='')}@")
-        + f"/{quote(text(config.get('internalRoomId')), safe='')}"
-    )
+    sign_in = f"{quote(text(config.get('accessToken')), safe='')}@"
+    server = _server(text(config.get("homeserverUrl")), "matrix", sign_in)
+    return f"{server}/{quote(text(config.get('internalRoomId')), safe='')}"
 
 
 def _url_of(field: str) -> Callable[[Config], str]:

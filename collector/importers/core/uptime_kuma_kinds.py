@@ -1,11 +1,9 @@
 """Monitors of Uptime Kuma as configurations of ours, by type."""
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from collector.importers.core.draft import Body, Draft, NotCarried
 from collector.importers.core.values import (
@@ -13,9 +11,11 @@ from collector.importers.core.values import (
     host_port,
     interval,
     login,
+    number,
     statuses,
     text,
     truth,
+    url_parts,
     whole,
 )
 
@@ -277,7 +277,7 @@ class Kinds:
 
     def _database(self, row: Row, reasons: list[str]) -> Made:
         url = text(row.get("databaseconnectionstring"))
-        parts = urlsplit(url)
+        parts = url_parts(url)
         kind = _DATABASES.get(parts.scheme)
         _, user, password = login(url)
         if kind is None or not parts.hostname:
@@ -338,13 +338,5 @@ def _json_value(value: str, op: str) -> Any:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return parsed if op in {"eq", "ne"} and isinstance(parsed, bool | int | float) else value
-
-
-def number(value: Any) -> float | None:
-    """Return a finite number, from a number or a text; None if it is none."""
-    try:
-        parsed = float(value)
-    except (TypeError, ValueError):
-        return None
-    return parsed if math.isfinite(parsed) else None
+    known = isinstance(parsed, bool) or (isinstance(parsed, int | float) and whole(parsed) is not None)
+    return parsed if op in {"eq", "ne"} and known else value

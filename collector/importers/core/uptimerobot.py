@@ -9,6 +9,7 @@ from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
     drop_empty,
+    elements,
     first_of,
     host_port,
     interval,
@@ -76,7 +77,9 @@ def draft(document: Any) -> Draft:
             continue
         keys[id_] = made.add("monitors", origin, f"ur-{key(id_)}", body, reasons)
         _notify(made, keys[id_], monitor, body, channels)
-    _add_windows(made, objects(document.get("mwindows", document.get("maintenanceWindows"))), monitors, keys)
+    _add_windows(
+        made, objects(document.get("mwindows", document.get("maintenanceWindows"))), objects(monitors), keys
+    )
     _add_pages(made, objects(document.get("psps")), keys)
     return made
 
@@ -96,7 +99,7 @@ def _body(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body:
             min(whole(mapping(monitor.get("config")).get("applicationErrorRetries")) or 1, 100), 1
         ),
         "group": text(monitor.get("groupName")),
-        "tags": tags((_tag(tag), "") for tag in monitor.get("tags") or []),
+        "tags": tags((_tag(tag), "") for tag in elements(monitor.get("tags"))),
     }
     if type_ in {"HTTP", "KEYWORD", "API"}:
         body |= {"type": "http", "config": _http(made, monitor, type_, url, name, reasons)}
@@ -218,7 +221,11 @@ def _dns(monitor: Monitor, url: str, reasons: list[str]) -> Body:
     if len(wanted) > 1:
         reasons.append(f"only its {wanted[0][0]} records are checked: add a monitor for each other type")
     record, values = wanted[0] if wanted else ("A", [])
-    return {"host": host_port(url)[0], "recordType": record, "expected": [text(item) for item in values]}
+    return {
+        "host": host_port(url)[0],
+        "recordType": record,
+        "expected": [text(item) for item in elements(values)],
+    }
 
 
 def _add_contacts(made: Draft, contacts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -266,7 +273,7 @@ def _add_windows(
         id_ = text(window.get("id"))
         name = html.unescape(text(first_of(window, "friendly_name", "friendlyName"))) or f"Maintenance {id_}"
         origin = Origin("maintenance", name, f"maintenance window {id_}")
-        named = [text(item) for item in window.get("monitorIds") or []]
+        named = [text(item) for item in elements(window.get("monitorIds"))]
         named += [
             text(item.get("id"))
             for item in monitors
@@ -294,7 +301,7 @@ def _times(window: Mapping[str, Any]) -> Body | None:
     days = [
         number for part in re.split(r"[-,]", text(window.get("value"))) if (number := whole(part)) is not None
     ]
-    days = [number for item in window.get("days") or days if (number := whole(item)) is not None]
+    days = [number for item in elements(window.get("days")) or days if (number := whole(item)) is not None]
     day = text(window.get("date"))[:10] or "2026-01-01"
     rules = {
         "daily": "FREQ=DAILY",

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)")
 _UNITS_S: Final = {
@@ -15,21 +15,21 @@ _NOT_KEY: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_KEY: Final = 200
 _LONGEST_INTERVAL_S: Final = 86_400
 _LONGEST_TIMEOUT_S: Final = 120
+_LARGEST: Final = 2**31 - 1
 
 
 def seconds(text: Any) -> float | None:
     """Return a duration such as ``1m30s``, or a bare number of seconds; None if it is neither."""
     if isinstance(text, bool) or text is None:
         return None
-    if isinstance(text, int | float):
-        return float(text) if math.isfinite(text) else None
+    if (bare := number(text)) is not None:
+        return bare if 0 <= bare <= _LARGEST else None
     whole = str(text).strip()
-    if re.fullmatch(r"\d+(\.\d*)?", whole):
-        return float(whole)
     parts = _PART.findall(whole)
-    if not parts or "".join(number + unit for number, unit in parts) != whole:
+    if not parts or "".join(count + unit for count, unit in parts) != whole:
         return None
-    return sum(float(number) * _UNITS_S[unit] for number, unit in parts)
+    total = sum(float(count) * _UNITS_S[unit] for count, unit in parts)
+    return total if total <= _LARGEST else None
 
 
 def interval(value_s: float, reasons: list[str]) -> int:
@@ -51,18 +51,25 @@ def timeout(value_s: float | None, reasons: list[str]) -> int | None:
 
 def threshold(value: Any, least: int = 1) -> int:
     """Return a number of checks from 1 to 100."""
-    number_ = whole(value)
-    return min(max(number_ if number_ is not None else least, 1), 100)
+    count = whole(value)
+    return min(max(count if count is not None else least, 1), 100)
 
 
 def whole(value: Any) -> int | None:
-    """Return a whole number, from a number or a text; None if it is none."""
+    """Return a whole number, from a number or a text; None if it is none, or beyond 32 bits."""
+    parsed = number(value)
+    return int(parsed) if parsed is not None and abs(parsed) <= _LARGEST else None
+
+
+def number(value: Any) -> float | None:
+    """Return a finite number, from a number or a text; None if it is none."""
     if isinstance(value, bool) or value is None:
         return None
     try:
-        return int(float(value)) if math.isfinite(float(value)) else None
+        parsed = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
+    return parsed if math.isfinite(parsed) else None
 
 
 def truth(value: Any) -> bool:
@@ -75,9 +82,14 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def elements(value: Any) -> list[Any]:
+    """Return a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
 def objects(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; none for anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in elements(value) if isinstance(item, dict)]
 
 
 def first_of(body: Mapping[str, Any], *names: str) -> Any:
@@ -128,20 +140,24 @@ def expected(ranges: Iterable[tuple[int, int]]) -> str | int | list[str | int] |
 
 def host_port(place: str, default: int | None = None) -> tuple[str, int | None]:
     """Return host and port of ``host``, ``host:port`` or a URL. The port is *default* if there is none."""
+    parts = url_parts(place if "://" in place else f"//{place}")
     try:
-        parts = urlsplit(place if "://" in place else f"//{place}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
+        return parts.hostname or "", parts.port or default
+    except ValueError:  # of the port
         return "", default
-    return host or "", port or default
+
+
+def url_parts(url: str) -> SplitResult:
+    """Return the parts of a URL; empty ones if it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def login(url: str) -> tuple[str, str, str]:
     """Return *url* without its credentials, and these: user name, password."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url, "", ""
+    parts = url_parts(url)
     if "@" not in parts.netloc:
         return url, "", ""
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -17,6 +17,8 @@ from shared import ids
 # Stands for the key of a monitor or channel, which becomes an id when the file is applied.
 _SOME: Final = UUID(int=1)
 _LEAST_INTERVAL_S: Final = 1
+# What an unknown variable may hold: a text, a URL, an address and a number are each among these.
+_POSSIBLE: Final = ("1", "https://example.com/", "somebody@example.com", "example.com")
 
 
 def finish(draft: Draft) -> dict[str, list[Body]]:
@@ -30,14 +32,15 @@ def finish(draft: Draft) -> dict[str, list[Body]]:
 
 
 def _check(section: str, item: Item, draft: Draft) -> bool:
-    """Report an item and return whether the file can have it; a rule is no object of the source."""
+    """Report an item and return whether the file can have it; a rule of ours is reported if it is refused."""
     _drop_references(section, item, draft)
-    reason = _lacks(section, item) or _fault(section, item, draft.secrets)
-    if section != "rules" and reason:
-        draft.report.leave_out(item.origin, reason)
+    lacks = _lacks(section, item)
+    fault = "" if lacks else _fault(section, item, draft.secrets)
+    if fault or (lacks and section != "rules"):
+        draft.report.leave_out(item.origin, lacks or fault)
     elif section != "rules":
         draft.report.add(item.origin, item.reasons)
-    return not reason
+    return not (lacks or fault)
 
 
 def variables(draft: Draft) -> dict[str, str]:
@@ -76,16 +79,19 @@ def _lacks(section: str, item: Item) -> str:
 
 
 def _fault(section: str, item: Item, secrets: Mapping[str, str]) -> str:
-    """Return what apply would say of it, or an empty text."""
-    body = {name: value for name, value in filled(item.body, secrets).items() if name != "key"}
+    """Return what apply would say of it whatever its unknown variables hold, or an empty text."""
+    unknown = [name for name in names(item.body) if not secrets.get(name)]
+    tried = [_faults(section, item, {**secrets, **dict.fromkeys(unknown, text)}) for text in _POSSIBLE]
+    always = set(tried[0]).intersection(*tried)
+    return "; ".join(f"{name}: {text}" for name, text in tried[0].items() if name in always)
+
+
+def _faults(section: str, item: Item, values: Mapping[str, str]) -> dict[str, str]:
+    body = {name: value for name, value in filled(item.body, values).items() if name != "key"}
     faults = _READERS[section](body)
     if section == "channels" and body.get("type") == "apprise" and not apprise.is_installed():
         faults.pop("type", None)
-    unknown = [name for name in names(item.body) if not secrets.get(name)]
-    if unknown:
-        # What a variable will hold is known to apply alone.
-        return ""
-    return "; ".join(f"{name}: {text}" for name, text in faults.items())
+    return faults
 
 
 def _monitor(body: Body) -> dict[str, str]:

@@ -1,0 +1,441 @@
+"""Whatever stands where a source has something else: an importer refuses it, names it or ignores it."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from collector.importers.cli.prometheus_files import prometheus_files
+from collector.importers.cli.sources import Unreadable, json_of
+from collector.importers.core import (
+    better_stack,
+    gatus,
+    healthchecks,
+    pingdom,
+    prometheus,
+    statuscake,
+    statuspage,
+    upptime,
+    uptime_kuma,
+    uptimerobot,
+)
+from collector.importers.core.draft import Draft, WrongSource, variable
+from collector.importers.core.prometheus import Files
+from collector.importers.core.uptime_kuma import Options
+from collector.importers.core.values import objects
+from collector.importers.service.finish import finish
+
+ODD: Final[tuple[Any, ...]] = (None, True, 5, -1e308, "", "x", "9" * 400, [], [1], [None], [[]], {}, {"a": 1})
+
+GATUS: Final = {
+    "alerting": {
+        "slack": {
+            "webhook-url": "https://example.com",
+            "default-alert": {"failure-threshold": 3},
+            "overrides": [{"group": "g", "webhook-url": "https://example.com"}],
+        },
+        "custom": {"url": "https://example.com", "headers": {"X-A": "b"}},
+    },
+    "maintenance": {"start": "02:00", "duration": "1h", "every": ["Monday"]},
+    "ui": {"header": "Example", "logo": "https://example.com/a.png"},
+    "endpoints": [
+        {
+            "name": "Shop",
+            "group": "g",
+            "url": "https://a:b@example.com",
+            "interval": "1m",
+            "headers": {"X-Key": "b"},
+            "conditions": ["[STATUS] == 200"],
+            "client": {"timeout": "5s", "tls": {"certificate-file": "a", "private-key-file": "b"}},
+            "alerts": [{"type": "slack"}, {"type": "custom"}],
+            "maintenance-windows": [{"start": "02:00", "duration": "1h"}],
+            "extra-labels": {"a": "b"},
+            "ui": {},
+            "ssh": {},
+        },
+        {
+            "name": "Dns",
+            "url": "192.0.2.53",
+            "dns": {"query-name": "example.com", "query-type": "A"},
+            "conditions": ["[BODY] == 192.0.2.1"],
+        },
+    ],
+    "external-endpoints": [{"name": "Job", "heartbeat": {"interval": "1h"}}],
+    "suites": [{"name": "a"}],
+}
+KUMA: Final = {
+    "monitorList": [
+        {
+            "id": 1,
+            "name": "Shop",
+            "type": "http",
+            "url": "https://example.com",
+            "interval": 60,
+            "maxretries": 1,
+            "headers": '{"A": "b"}',
+            "accepted_statuscodes": ["200-299"],
+            "notificationIDList": {"1": True},
+            "tags": [{"name": "a", "value": "b"}],
+            "parent": 3,
+            "proxyId": 1,
+            "authMethod": "basic",
+            "basic_auth_user": "a",
+            "basic_auth_pass": "b",
+            "resendInterval": 2,
+            "timeout": 5,
+        },
+        {
+            "id": 2,
+            "name": "Db",
+            "type": "postgres",
+            "databaseConnectionString": "postgres://a:b@example.com/x",
+        },
+        {"id": 3, "name": "Group", "type": "group"},
+        {
+            "id": 4,
+            "name": "Query",
+            "type": "json-query",
+            "url": "https://example.com",
+            "json_path": "a.b",
+            "expectedValue": "1",
+        },
+    ],
+    "notificationList": [
+        {"id": 1, "name": "Ops", "active": True, "config": {"type": "smtp", "smtpTo": "a@example.com"}},
+        {
+            "id": 2,
+            "name": "Hook",
+            "active": True,
+            "config": {
+                "type": "webhook",
+                "webhookURL": "https://example.com",
+                "webhookAdditionalHeaders": "{}",
+            },
+        },
+        {
+            "id": 3,
+            "name": "Ntfy",
+            "active": True,
+            "config": {"type": "ntfy", "ntfyserverurl": "https://example.com", "ntfytopic": "a"},
+        },
+    ],
+    "proxyList": [{"id": 1, "protocol": "http", "host": "example.com", "port": 1, "active": True}],
+}
+ROBOT: Final = {
+    "alert_contacts": [{"id": "1", "type": 2, "status": 2, "value": "a@example.com"}],
+    "mwindows": [
+        {
+            "id": 5,
+            "type": 3,
+            "value": "2-4",
+            "start_time": "02:30",
+            "duration": 30,
+            "monitorIds": [1],
+            "days": [1],
+        }
+    ],
+    "psps": [{"id": 9, "friendly_name": "Example", "monitors": [1]}],
+    "monitors": [
+        {
+            "id": 1,
+            "friendly_name": "Shop",
+            "url": "https://example.com",
+            "type": 2,
+            "interval": 60,
+            "keyword_type": 1,
+            "keyword_value": "x",
+            "custom_http_headers": {"A": "b"},
+            "custom_http_statuses": "404:1",
+            "mwindows": [{"id": 5}],
+            "tags": [{"name": "a"}],
+            "alert_contacts": [{"id": "1", "threshold": 1, "recurrence": 1}],
+            "http_username": "a",
+            "post_value": {"a": 1},
+        },
+        {
+            "id": 2,
+            "friendlyName": "Api",
+            "type": "API",
+            "url": "https://example.com",
+            "config": {
+                "apiAssertions": {"checks": [{"property": "$.a", "comparison": "equals", "target": 1}]}
+            },
+        },
+        {"id": 3, "type": "DNS", "url": "example.com", "config": {"dnsRecords": {"A": ["192.0.2.1"]}}},
+    ],
+}
+CHECKS: Final = {
+    "checks": [
+        {
+            "name": "a",
+            "tags": "a b=c",
+            "timeout": 60,
+            "grace": 60,
+            "schedule": "* * * * *",
+            "tz": "UTC",
+            "channels": "a,b",
+            "ping_url": "https://example.com/a",
+            "n_pings": 1,
+        }
+    ],
+    "channels": [{"id": "a", "name": "b", "kind": "email"}],
+}
+BETTER: Final = {
+    "monitors": {
+        "data": [
+            {
+                "id": "1",
+                "attributes": {
+                    "monitor_type": "status",
+                    "url": "https://example.com",
+                    "request_headers": [{"name": "a", "value": "b"}],
+                    "expected_status_codes": [200],
+                    "check_frequency": 60,
+                    "auth_username": "a",
+                },
+            },
+            {"id": "2", "attributes": {"monitor_type": "smtp", "url": "a.example.com", "port": "25"}},
+        ]
+    },
+    "heartbeats": [{"id": "1", "attributes": {"name": "a", "period": 60, "grace": 5}}],
+    "monitor_groups": [{"id": "1", "attributes": {"name": "a"}}],
+}
+PINGDOM: Final = {
+    "checks": [
+        {
+            "check": {
+                "id": 1,
+                "name": "a",
+                "hostname": "example.com",
+                "resolution": 5,
+                "tags": [{"name": "a"}],
+                "type": {"http": {"url": "/", "port": 80, "requestheaders": {"a": "b"}, "username": "a"}},
+            }
+        },
+        {"id": 2, "hostname": "a.example.com", "type": {"smtp": {"port": 25}}},
+    ]
+}
+CAKE: Final = {
+    "uptime": [
+        {
+            "id": "1",
+            "name": "a",
+            "test_type": "HTTP",
+            "website_url": "https://example.com",
+            "check_rate": 60,
+            "status_codes": ["404"],
+            "custom_header": "{}",
+            "tags": ["a"],
+            "basic_username": "a",
+        },
+        {"id": "2", "test_type": "DNS", "website_url": "example.com", "dns_ips": ["192.0.2.1"]},
+    ],
+    "heartbeat": [{"id": "1", "name": "a", "period": 60}],
+    "ssl": [{"id": "1", "website_url": "https://example.com", "alert_at": "1,7"}],
+}
+PAGE: Final = {
+    "page": {"id": "a", "name": "b"},
+    "components": [
+        {"id": "1", "name": "a", "position": 1, "group_id": "2"},
+        {"id": "2", "name": "g", "group": True},
+    ],
+    "incidents": [{}],
+}
+UPPTIME: Final = {
+    "sites": [
+        {
+            "name": "a",
+            "url": "https://example.com",
+            "headers": ["a: b"],
+            "expectedStatusCodes": [200],
+            "tags": ["a"],
+            "maxRedirects": 0,
+        }
+    ],
+    "workflowSchedule": {"uptime": "*/5 * * * *"},
+    "status-website": {"name": "a", "cname": "b.example.com"},
+}
+TRIO: Final = {
+    "prometheus": {
+        "global": {"scrape_interval": "15s"},
+        "rule_files": ["a.yml"],
+        "scrape_configs": [
+            {
+                "job_name": "web",
+                "metrics_path": "/probe",
+                "params": {"module": ["http"], "hostname": ["a"]},
+                "scrape_interval": "15s",
+                "static_configs": [{"targets": ["https://example.com"], "labels": {"a": "b"}}],
+                "file_sd_configs": [{"files": ["t.json"]}],
+                "relabel_configs": [{"source_labels": ["module"], "target_label": "__param_module"}],
+            }
+        ],
+    },
+    "blackbox": {
+        "modules": {
+            "http": {
+                "prober": "http",
+                "timeout": "5s",
+                "http": {
+                    "valid_status_codes": [200],
+                    "headers": {"a": "b"},
+                    "http_headers": {"a": {"values": ["b"]}},
+                    "fail_if_body_matches_regexp": ["a"],
+                    "fail_if_header_matches": [{"header": "a", "regexp": "b"}],
+                    "basic_auth": {"username": "a"},
+                    "tls_config": {"ca_file": "a"},
+                },
+            }
+        }
+    },
+    "alertmanager": {
+        "route": {
+            "receiver": "a",
+            "routes": [{"match": {"a": "b"}, "matchers": ["a=b"], "receiver": "a", "repeat_interval": "1h"}],
+        },
+        "receivers": [
+            {
+                "name": "a",
+                "slack_configs": [{"api_url": "https://example.com"}],
+                "email_configs": [{"to": "a@example.com"}],
+            }
+        ],
+    },
+    "rules": [
+        {
+            "groups": [
+                {
+                    "name": "a",
+                    "rules": [
+                        {"alert": "Down", "expr": "probe_success == 0", "for": "1m", "labels": {"a": "b"}}
+                    ],
+                }
+            ]
+        }
+    ],
+    "targets": {"t.json": [{"targets": ["https://example.com"], "labels": {"a": "b"}}]},
+}
+
+SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
+    "gatus": (GATUS, lambda document: gatus.draft(gatus.merged([document]))),
+    "kuma": (KUMA, lambda document: uptime_kuma.draft(uptime_kuma.of_backup(document), Options())),
+    "uptimerobot": (ROBOT, uptimerobot.draft),
+    "healthchecks": (CHECKS, healthchecks.draft),
+    "betterstack": (BETTER, better_stack.draft),
+    "pingdom": (PINGDOM, pingdom.draft),
+    "statuscake": (CAKE, statuscake.draft),
+    "statuspage": (PAGE, statuspage.draft),
+    "upptime": (UPPTIME, upptime.draft),
+    "prometheus": (
+        TRIO,
+        lambda parts: prometheus.draft(Files(**{**parts, "rules": objects(parts["rules"])})),
+    ),
+}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each value below *value*."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in inner:
+        yield (*path, step)
+        yield from places(item, (*path, step))
+
+
+def replaced(document: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    whole = copy.deepcopy(document)
+    above = whole
+    for step in path[:-1]:
+        above = above[step]
+    above[path[-1]] = odd
+    return whole
+
+
+@pytest.mark.parametrize("system", SOURCES)
+def test_no_value_of_a_source_breaks_its_importer(system: str) -> None:
+    document, draft = SOURCES[system]
+    assert finish(draft(copy.deepcopy(document))), "the example itself is carried"
+    # The files of Prometheus are objects by then: a folder with others is refused.
+    least = 2 if system == "prometheus" else 1
+    for path in places(document):
+        for odd in ODD if len(path) >= least else ():
+            made = replaced(document, path, odd)
+            try:
+                finish(draft(made))
+            except WrongSource:
+                pass
+            except Exception as error:
+                raise AssertionError(f"{'.'.join(map(str, path))} = {odd!r}") from error
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("field", ["rule_files", "scrape_configs"])
+def test_odd_lists_of_files_are_no_files(tmp_path: Path, field: str, odd: Any) -> None:
+    whole = {"scrape_configs": [], field: odd}
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(whole))
+    assert prometheus_files(tmp_path / "prometheus.yml", None, None).rules == []
+
+
+def test_what_lies_beside_or_above_is_no_concern_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "prometheus"
+    folder.mkdir()
+    (folder / "prometheus.yml").write_text("scrape_configs: []\nrule_files: ['../*.yml', '/../../s*.yml']\n")
+    (folder / "chart.yaml").write_text("{{ a template }\n")
+    (tmp_path / "secret.yml").write_text("groups: []\n")
+    assert all("groups" not in document for document in prometheus_files(folder, None, None).rules)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=r"gone/prometheus.yml: cannot be read"):
+        prometheus_files(tmp_path / "gone" / "prometheus.yml", None, None)
+
+
+def test_a_source_that_is_nested_deeply_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * 500 + "]" * 500)
+    with pytest.raises(Unreadable, match="nested deeper than 64"):
+        json_of(path)
+
+
+def test_a_fault_beside_a_variable_is_found() -> None:
+    """Only what a variable will hold is left to apply."""
+    draft = upptime.draft(
+        {
+            "sites": [
+                {"name": "Good", "url": f"https://example.com/{variable('A')}"},
+                {"name": "Whole", "url": variable("B")},
+                {"name": "Bad", "url": f"https://example.com/{variable('A')}", "headers": ["bad header: x"]},
+            ]
+        }
+    )
+    assert [monitor["name"] for monitor in finish(draft)["monitors"]] == ["Good", "Whole"]
+
+
+def test_a_rule_that_apply_would_refuse_is_named() -> None:
+    contacts = [{"id": str(n), "type": 2, "status": 2, "value": f"a{n}@example.com"} for n in range(101)]
+    monitors = {
+        "monitorList": [
+            {
+                "id": 1,
+                "name": "Shop",
+                "type": "ping",
+                "hostname": "example.com",
+                "notificationIDList": {item["id"]: True for item in contacts},
+            }
+        ],
+        "notificationList": [
+            {
+                "id": item["id"],
+                "name": item["id"],
+                "active": True,
+                "config": {"type": "smtp", "smtpTo": item["value"]},
+            }
+            for item in contacts
+        ],
+    }
+    draft = uptime_kuma.draft(uptime_kuma.of_backup(json.loads(json.dumps(monitors))), Options())
+    assert "rules" not in finish(draft)
+    assert [line.origin.kind for line in draft.report.lines if line.outcome == "left out"] == ["rule"]
