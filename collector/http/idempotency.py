@@ -45,6 +45,7 @@ BY_CLAIM: Final = frozenset(
         "/v1/apply",
         "/v1/monitors/bulk",
         "/v1/monitors/test",
+        "/v1/monitors/{id}/check",
         "/v1/monitors/{id}/ping",
         "/v1/status-pages/{id}/verify-domain",
     }
