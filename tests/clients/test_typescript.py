@@ -58,7 +58,7 @@ for await (const event of tocsin.events({ kinds: ["incident.created"], signal: e
   answer.event = [event.kind, event.payload.incident.title];
   await tocsin.POST("/v1/incidents", { body: { title: "The last", severity: "low" } });
   for await (const later of tocsin.events({ after: event.id, signal: ended.signal })) {
-    if (later.payload.incident.title === "The last") ended.abort();
+    if (later.payload.incident?.title === "The last") ended.abort();
   }
 }
 try {
