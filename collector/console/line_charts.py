@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, Self
 
+from collector.console.language import gettext, translate
 from shared.clock import EPOCH
 
 WIDTH: Final = 720
@@ -57,7 +58,8 @@ class ChartSpan:
         until = (
             f"{self.until:%H:%M}" if self.until.date() == self.since.date() else f"{self.until:%d %b, %H:%M}"
         )
-        return f"{self.since:%d %b, %H:%M} to {until} UTC\n{self.text}"
+        period = gettext("%(since)s to %(until)s UTC", since=f"{self.since:%d %b, %H:%M}", until=until)
+        return f"{period}\n{self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,14 @@ def _around(
     parts: Sequence[tuple[datetime, Mapping[str, float]]], labels: Mapping[str, str]
 ) -> list[ChartSpan]:
     texts = [
-        (at, "\n".join(f"{label} {values[name]:.0f} ms" for name, label in labels.items() if name in values))
+        (
+            at,
+            "\n".join(
+                f"{translate(label)} {values[name]:.0f} ms"
+                for name, label in labels.items()
+                if name in values
+            ),
+        )
         for at, values in parts
     ]
     return around(texts, parts[0][0], parts[-1][0])

@@ -7,6 +7,7 @@ from typing import Any, Final
 from collector.console.forms.texts_checks import CHECK_TEXTS
 from collector.console.forms.texts_web3 import WEB3_TEXTS
 from collector.console.forms.value_texts import ValueText
+from collector.console.language import NAMES, TAGS
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPELLED: Final[Mapping[str, str]] = {
@@ -144,6 +145,9 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "Fields.all": ValueText(label="All monitors"),
     "Fields.timezone": ValueText(
         label="Time zone", help="Start and end follow its clock, also across daylight saving changes."
+    ),
+    "Display.language": ValueText(
+        label="Language", words={tag: NAMES[tag] for tag in TAGS}, none="As the browser"
     ),
     "Display.timezone": ValueText(
         label="Time zone",

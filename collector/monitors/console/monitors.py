@@ -9,6 +9,7 @@ from yarl import URL
 
 from collector.console import common
 from collector.console.answers import PART, back, page, posted, value
+from collector.console.language import gettext
 from collector.console.state import visitor
 from collector.history.service import statistics
 from collector.http.context import context_of
@@ -124,9 +125,10 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
 
 
 def _said(done: BulkOutcome) -> str:
-    text = f"{len(done.changed)} of {done.matched} changed."
+    text = gettext("%(some)s of %(all)s changed.", some=len(done.changed), all=done.matched)
     if done.failed:
-        text += f" {len(done.failed)} failed: {done.failed[0][1]}"
+        failed = gettext("%(count)s failed: %(error)s", count=len(done.failed), error=done.failed[0][1])
+        text = f"{text} {failed}"
     return text
 
 
