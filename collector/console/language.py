@@ -99,13 +99,13 @@ def _quality(text: str) -> float:
         return 0.0
 
 
-def gettext(text: str, **values: Any) -> str:
+def gettext(text: str, /, **values: Any) -> str:
     """Return a text in the language of this request; *values* fill its ``%(name)s``."""
     shown = _CURRENT.get().texts.get(text, text)
     return shown % values if "%" in text else shown
 
 
-def ngettext(one: str, many: str, count: int, **values: Any) -> str:
+def ngettext(one: str, many: str, count: int, /, **values: Any) -> str:
     """Return the form for *count* of a text; ``%(num)s`` in it is the number with separators."""
     language = _CURRENT.get()
     forms = language.forms.get(one, (one, many))
@@ -122,13 +122,13 @@ def marked(text: str) -> str:
     return text
 
 
-def in_template(text: str, **values: Any) -> Markup:
+def in_template(text: str, /, **values: Any) -> Markup:
     """Do what `gettext` does, for HTML: *values* are escaped."""
     shown = Markup(_CURRENT.get().texts.get(text, text))  # noqa: S704 - catalogs are this package's own
     return shown % values if "%" in text else shown
 
 
-def in_template_plural(one: str, many: str, count: int, **values: Any) -> Markup:
+def in_template_plural(one: str, many: str, count: int, /, **values: Any) -> Markup:
     """Do what `ngettext` does, for HTML: *values* are escaped."""
     language = _CURRENT.get()
     forms = language.forms.get(one, (one, many))

@@ -45,7 +45,11 @@ def silence(known: Sequence[ChannelWithConfig]) -> str:
 
 def reason(key: str, value: float | None) -> str:
     """Say why a rule fired."""
-    return gettext(_REASONS[key], value=f"{value:g}") if key in _REASONS and value is not None else key
+    return (
+        gettext(_REASONS[key], value=f"{value:g}")
+        if key in _REASONS and value is not None
+        else translate(key)
+    )
 
 
 def _off(channel: ChannelWithConfig) -> str:
