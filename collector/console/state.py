@@ -7,6 +7,7 @@ from aiohttp import hdrs, web
 from collector.console import session
 from collector.console.visitor import Browser, Visitor, VisitorFinder, actor
 from collector.http.auth import REQUEST_ID, address, is_secure
+from collector.http.context import context_of
 from collector.platform.access import Actor
 
 _PLAIN: Final = "tocsin_session"
@@ -43,6 +44,14 @@ def cookie_name(request: web.Request) -> str:
 def cookie(request: web.Request) -> str:
     """Return the session's cookie, or an empty text."""
     return request.cookies.get(cookie_name(request), "")
+
+
+def from_own_page(request: web.Request) -> bool:
+    """Whether neither the origin nor the fetch metadata of the request names another site."""
+    origin = request.headers.get(hdrs.ORIGIN)
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        return False
+    return origin is None or session.same_origin(origin, request.host, context_of(request).public_url)
 
 
 def signed_in(request: web.Request, answer: web.StreamResponse, value: str, seconds: int) -> None:
