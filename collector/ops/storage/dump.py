@@ -21,7 +21,7 @@ TAKEN: Final = (
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
     "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "packed_days", "packed_results",
-    "ping_bodies",
+    "passkeys", "ping_bodies",
     "postmortems",
     "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
     "refused_results",
@@ -42,6 +42,7 @@ LEFT_OUT: Final = {
     "rate_buckets": "all are full by then",
     "console_sessions": "those that ended since would be open again",
     "password_links": "those that were used since would count again",
+    "used_challenges": "they expire within minutes",
     "idempotency_keys": "answers of a day, to requests that are over",
 }
 # Tables of single results, with their time columns.
