@@ -110,6 +110,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/incidents/{id}", incidents.get, READ),
     ("PUT", "/v1/incidents/{id}", incidents.update, WRITE),
     ("POST", "/v1/incidents/{id}/acknowledge", incidents.acknowledge, WRITE),
+    ("DELETE", "/v1/incidents/{id}/acknowledge", incidents.unacknowledge, WRITE),
     ("POST", "/v1/incidents/{id}/snooze", incidents.snooze, WRITE),
     ("DELETE", "/v1/incidents/{id}/snooze", incidents.end_snooze, WRITE),
     ("POST", "/v1/incidents/{id}/resolve", incidents.resolve, WRITE),
