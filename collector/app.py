@@ -49,6 +49,7 @@ from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
+from collector.platform.storage import liveness
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
@@ -130,6 +131,7 @@ async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
     stack.push_async_callback(db.close)
     ordered = await Db.open(url, size=PING_CONNECTIONS, name="tocsin pings", settings=INDEX_JOINS)
     stack.push_async_callback(ordered.close)
+    await stack.enter_async_context(liveness.watched(url, db.activity, ordered.activity))
     await warm(db, CONNECTIONS)
     return db, shares(db, ordered)
 

@@ -90,6 +90,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/monitors/{id}/results/export", results_export.export, READ),
     ("GET", "/v1/monitors/{id}/series", ingest.list_series, READ),
     ("GET", "/v1/monitors/{id}/stats", statistics.chart, READ),
+    ("POST", "/v1/monitors/{id}/check", monitors.check_now, WRITE),
     ("POST", "/v1/monitors/{id}/pause", monitors.pause, WRITE),
     ("POST", "/v1/monitors/{id}/resume", monitors.resume, WRITE),
     ("POST", "/v1/monitors/{id}/silence", monitors.silence, WRITE),

@@ -144,7 +144,7 @@ async def leave_everywhere(request: web.Request) -> web.StreamResponse:
 def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
     """Redirect with the cookie of a new session, and a mark that identifies the browser later."""
     answer = back(request, after)
-    signed_in(request, answer, cookie, int(session.LIFE.total_seconds()))
+    signed_in(request, answer, cookie)
     make_known(request, answer, mark)
     return answer
 

@@ -9,7 +9,8 @@ from typing import Final
 import asyncpg
 
 from collector.platform.storage import sealed
-from collector.platform.storage.db import BRIEFLY_S, OLDEST, Connection, patient
+from collector.platform.storage.connector import BRIEFLY_S, Connection, patient
+from collector.platform.storage.db import OLDEST
 from shared.errors import CannotStart, TocsinError
 
 # Must list every table to back up: the others are lost with the database.
