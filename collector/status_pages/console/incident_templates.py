@@ -130,16 +130,19 @@ def chosen(request: web.Request, templates: Sequence[IncidentTemplate]) -> Incid
 
 
 def choice(
-    request: web.Request, templates: Sequence[IncidentTemplate], known: Sequence[ComponentDetails]
+    request: web.Request,
+    templates: Sequence[IncidentTemplate],
+    known: Sequence[ComponentDetails],
+    affected: Sequence[str],
 ) -> TemplateChoice | None:
-    """Return what there is to choose from; None without templates."""
+    """Return what there is to choose from; None without templates. *affected*: ids of components."""
     if not templates:
         return None
     return TemplateChoice(
         [(ids.show(PREFIX, row.id), row.name) for row in templates],
         [(ids.show("comp", details.row.id), details.row.name) for details in known],
         request.query.get("template", ""),
-        request.query.get("component", ""),
+        affected[0] if len(affected) == 1 else "",
         [(name, request.query[name]) for name in ("kind", "from") if name in request.query],
     )
 

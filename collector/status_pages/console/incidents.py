@@ -150,7 +150,10 @@ async def _new(
         kind=MAINTENANCE if planned else "",
         texts=_texts(request, shown) if request.query.get("from") and not _has_template(request) else [],
         choice=incident_templates.choice(
-            request, await incident_templates.usable(request, planned=planned), seen
+            request,
+            await incident_templates.usable(request, planned=planned),
+            seen,
+            shown.get("affectedComponents") or (),
         ),
         form=await _form(request, row.id, shown, faults, planned=planned, seen=seen),
     )

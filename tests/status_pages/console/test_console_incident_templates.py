@@ -74,6 +74,7 @@ async def test_it_fills_in_the_form_of_a_teams_incident(console: Console) -> Non
         assert re.search(rf'<option value="{value}"\s+selected', page.text)
     assert re.search(r'name="affectedComponents" value="comp_\w+" checked', page.text)
     assert f'name="from" value="{incident}"' in page.text
+    assert re.search(r'<option value="comp_\w+" selected>Checkout</option>', page.text)
     assert "checkout-eu-7" not in page.text
 
 
