@@ -80,6 +80,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/monitors/filters/delete", saved_filters.delete, READ),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
+    ConsolePage("POST", "/monitors/bulk/undo", monitors.undo, like("POST", "/v1/monitors/bulk")),
     ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/monitors/{id}", monitor.show, like("GET", "/v1/monitors/{id}")),
     ConsolePage("GET", "/monitors/{id}/edit", forms.edit, like("PUT", "/v1/monitors/{id}")),
@@ -133,6 +134,12 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         "/incidents/{id}/acknowledge",
         incidents.acknowledge,
         like("POST", "/v1/incidents/{id}/acknowledge"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/unacknowledge",
+        incidents.unacknowledge,
+        like("DELETE", "/v1/incidents/{id}/acknowledge"),
     ),
     ConsolePage(
         "POST", "/incidents/{id}/snooze", incidents.snooze, like("POST", "/v1/incidents/{id}/snooze")

@@ -17,7 +17,8 @@ from shared.errors import CannotStart, TocsinError
 TAKEN: Final = (
     "agent_metrics", "agent_metrics_hour", "alert_marks", "alerts", "audit_log", "authorities", "cadences",
     "certificate_warnings", "channel_faults", "channels", "deliveries", "delivery_attempts", "errors",
-    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes", "incidents",
+    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes",
+    "incident_templates", "incidents",
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
     "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "packed_days", "packed_results",
