@@ -12,6 +12,7 @@ from shared import join_tokens as shared_tokens
 from shared.ids import uuid7
 from tests.http.client import Api
 from tests.http.rows import insert
+from tests.reports.history import work
 
 Route = tuple[str, str]
 
@@ -105,6 +106,10 @@ async def _page(api: Api) -> str:
     return await posted(api, "/v1/status-pages", BODIES["POST", "/v1/status-pages"])
 
 
+async def _report(api: Api) -> str:
+    return await posted(api, "/v1/reports", BODIES["POST", "/v1/reports"])
+
+
 async def _delivery(api: Api) -> str:
     """One that failed for good."""
     channel, id_ = await _channel(api), uuid7()
@@ -155,6 +160,7 @@ MAKERS: dict[str, tuple[str, Callable[[Api], Awaitable[str]]]] = {
     "/v1/deliveries": ("dlv", _delivery),
     "/v1/maintenance-windows": ("mw", _window),
     "/v1/status-pages": ("sp", _page),
+    "/v1/reports": ("rep", _report),
     "/v1/probes": ("prb", _probe),
     "/v1/probe-tokens": ("tok", _probe_token),
     "/v1/users": ("usr", _user),
@@ -173,6 +179,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "{componentId}": ("components", "comp"),
     "{incidentId}": ("incidents", "spi"),
     "{subscriberId}": ("subscribers", "sub"),
+    "{editionId}": ("editions", "edn"),
 }
 
 BODIES: dict[Route, dict[str, Any]] = {
@@ -219,6 +226,9 @@ BODIES: dict[Route, dict[str, Any]] = {
     },
     ("POST", "/v1/status-pages/{id}/subscribers"): {"email": "name@example.com"},
     ("PUT", "/v1/status-pages/{pageId}/subscribers/{subscriberId}"): {"preferences": {"incidents": False}},
+    ("POST", "/v1/reports"): {"name": "Monthly", "target": 99.9},
+    ("PUT", "/v1/reports/{id}"): {"name": "other"},
+    ("POST", "/v1/reports/{id}/editions"): {"day": "2026-01-01"},
     ("POST", "/v1/apply"): {
         "monitors": [{"name": "shop", "type": "tcp", "config": {"host": "db.example.com", "port": 1}}]
     },
@@ -257,7 +267,9 @@ async def made(api: Api, path: str) -> str:
             where = f"{collection(path)}/{{id}}/{part}"
             body = BODIES["POST", where]
             path = path.replace(name, await posted(api, where.replace("{id}", id_), body))
-    return path.replace("{id}", id_).replace("{pageId}", id_)
+    if "/editions/" in path:
+        await work(api)
+    return path.replace("{id}", id_).replace("{pageId}", id_).replace("{reportId}", id_)
 
 
 def unknown(path: str) -> str:
@@ -268,7 +280,7 @@ def unknown(path: str) -> str:
     for name, (_, of_part) in PARTS.items():
         path = path.replace(name, ids.show(of_part, uuid7()))
     id_ = ids.show(prefix, uuid7())
-    return path.replace("{id}", id_).replace("{pageId}", id_)
+    return path.replace("{id}", id_).replace("{pageId}", id_).replace("{reportId}", id_)
 
 
 async def prepared(api: Api, method: str, path: str) -> str:
