@@ -133,8 +133,8 @@ async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
     stack.push_async_callback(db.close)
     ordered = await Db.open(url, size=PING_CONNECTIONS, name="tocsin pings", settings=INDEX_JOINS)
     stack.push_async_callback(ordered.close)
-    await stack.enter_async_context(liveness.watched(url, db.activity, ordered.activity))
     await warm(db, CONNECTIONS)
+    await stack.enter_async_context(liveness.watched(url, db.activity, ordered.activity))
     return db, shares(db, ordered)
 
 
