@@ -33,6 +33,7 @@ VERBS: Final = {
     "monitors": "list, show, check, pause, resume or silence monitors through the API",
     "incidents": "list, show, acknowledge, resolve or annotate incidents through the API",
     "events": "tail: events as they happen, through the API",
+    "mcp": "serve the Model Context Protocol over the API, for assistants",
     "migrate": "migrate the database to this version",
     "backup": "write the whole database to a file",
     "restore": "load such a file into an empty database",
@@ -126,7 +127,7 @@ def _rank(verb: str) -> int:
 
 
 def _extra(verb: str) -> str:
-    return {"up": "up", "probe": "probe", "check": "probe"}.get(verb, "collector")
+    return {"up": "up", "probe": "probe", "check": "probe", "mcp": "mcp"}.get(verb, "collector")
 
 
 def _answer(text: str) -> int:

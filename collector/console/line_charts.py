@@ -148,7 +148,7 @@ def stack(
                 f"{scale.x(at):.1f} {scale.y(high):g}" for high, (at, _) in zip(above, parts, strict=True)
             ]
             back = [f"{scale.x(at):.1f} {scale.y(low):g}" for low, (at, _) in zip(below, parts, strict=True)]
-            paths.append(Path(label, name, f"M{'L'.join([*there, *reversed(back)])}z", ""))
+            paths.append(Path(translate(label), name, f"M{'L'.join([*there, *reversed(back)])}z", ""))
         below = above
     return LineChart(
         since=scale.since,

@@ -23,9 +23,11 @@ WORDS: Final = (
     *("major outage", "none", "minor", "major"),
     # Settings.
     *("any", "all", "majority", "light", "dark", "comfortable", "compact"),
+    # Reports, and their periods.
+    *("day", "week", "month", "quarter", "custom", "ready"),
     # Time.
-    *("day", "week", "month", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr"),
-    *("May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+    *("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul"),
+    *("Aug", "Sep", "Oct", "Nov", "Dec"),
 )
 
 # Texts that scripts show; each is `translate("...")` in a script.

@@ -32,7 +32,7 @@ _NAMES: Final = frozenset(
     {
         *("ABI", "API", "API URL", "Aave v3", "Apprise", "Compound v3", "DNS", "GraphQL URL", "IMAP"),
         *("OpenTelemetry", "POP3", "PostgreSQL", "Prometheus", "Redis", "SMTP", "TLS", "URL", "WebSocket"),
-        *("Web3", "Webhook", "curl"),
+        *("Web3", "Webhook", "curl", "Problem with {component}"),
     }
 )
 # Tables whose texts are translated where they are shown: every text in them is one, but for these.
@@ -40,6 +40,11 @@ _TONES: Final = frozenset({"good", "warn", "bad", "off", "info"})
 _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "accounts/console/account.py": ("_FIELDS",),
     "accounts/console/door.py": ("_WRONG", "_WRONG_CODE", "_NO_TOKEN"),
+    "accounts/console/passkeys.py": ("_TOO_LATE",),
+    "accounts/core/webauthn.py": (
+        *("UNREADABLE", "UNKNOWN", "OTHER_CHALLENGE", "OTHER_SITE", "ABSENT", "UNVERIFIED", "BAD_KEY"),
+        *("BAD_SIGNATURE", "OLD_COUNTER"),
+    ),
     "alerts/console/sections.py": ("_REASONS",),
     "console/edge.py": ("_TRICKED",),
     "console/words.py": ("WORDS",),
@@ -57,7 +62,9 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "overview/console/verdicts.py": ("_COUNTED",),
     "search/console.py": ("_NAMED",),
     "status_pages/console/components.py": ("_NONE", "_SAID"),
+    "status_pages/console/incident_templates.py": ("_WORDED",),
     "status_pages/console/incidents.py": ("_MOMENT", "_WORDED"),
+    "status_pages/core/incident_templates.py": ("VARIABLES",),
 }
 _TWO: Final = "nplurals=2; plural=(n != 1);"
 _EAST: Final = "nplurals=1; plural=0;"
@@ -106,7 +113,9 @@ _MODULES: Final = (
     *ROOT.glob("*/console/**/*.py"),
     *ROOT.glob("*/console.py"),
     *ROOT.glob("console/**/*.py"),
+    ROOT / "accounts/core/webauthn.py",
     ROOT / "overview/service/overview.py",
+    ROOT / "status_pages/core/incident_templates.py",
     ROOT / "pages.py",
 )
 _SCRIPTED: Final = re.compile(r'\btranslate\(\s*"((?:[^"\\]|\\.)*)"')

@@ -12,23 +12,23 @@ from collector.console.words import SCRIPT_TEXTS
 from tests.console import texts
 
 # What stands in templates as it is: names, keys of a keyboard, abbreviations of the field.
-AS_IT_IS = frozenset(
+AS_IT_IS: Final = frozenset(
     {
         *(
             "API",
+            "CSV",
             "Ctrl",
             "Ctrl K",
             "DNS",
             "Enter",
             "Esc",
+            "JSON",
             "MTBF",
             "MTTA",
             "MTTR",
             "PostgreSQL",
-            "Python",
-            "Tocsin",
         ),
-        *("UTC", "ms", "status"),
+        *("PostgreSQL", "Python", "Tocsin", "Tocsin · Tocsin", "UTC", "ms", "tag:value"),
     }
 )
 # A marked text, a comment, an expression, a statement.
@@ -55,7 +55,7 @@ def unmarked(template: str) -> list[str]:
     return [
         word
         for word in words
-        if re.search("[A-Za-z]{2}", word) and word not in AS_IT_IS and not word.startswith("/")
+        if re.search("[A-Za-z]{2}", word) and word not in AS_IT_IS and not word.startswith(("/", "aria-"))
     ]
 
 
