@@ -158,6 +158,7 @@ def _form(
     named: Mapping[str, Any] | None = None,
 ) -> web.Response:
     faults, heading = faults or {}, translate(title)
+    shortest = gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD)
     fields = [
         FormField(
             name=name,
@@ -189,11 +190,7 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, help_ in (
-            (
-                "password",
-                "Password",
-                gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD),
-            ),
+            ("password", "Password", shortest),
             ("again", "Confirm password", ""),
         )
     ]
