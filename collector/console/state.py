@@ -7,6 +7,7 @@ from aiohttp import hdrs, web
 from collector.console import session
 from collector.console.visitor import Browser, Visitor, VisitorFinder, actor
 from collector.http.auth import REQUEST_ID, address
+from collector.http.context import context_of
 from collector.http.cookies import HostCookie
 from collector.platform.access import Actor
 
@@ -39,6 +40,14 @@ def browser(request: web.Request) -> Browser:
 def cookie(request: web.Request) -> str:
     """Return the session's cookie, or an empty text."""
     return _SESSION.read(request)
+
+
+def from_own_page(request: web.Request) -> bool:
+    """Whether neither the origin nor the fetch metadata of the request names another site."""
+    origin = request.headers.get(hdrs.ORIGIN)
+    if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        return False
+    return origin is None or session.same_origin(origin, request.host, context_of(request).public_url)
 
 
 def signed_in(request: web.Request, answer: web.StreamResponse, value: str) -> None:

@@ -22,6 +22,9 @@ LEFT = {
     ("GET", HERE),
     ("POST", HERE),
     ("POST", f"{HERE}/confirm"),
+    ("POST", "/settings/account/passkeys"),
+    ("POST", "/settings/account/passkeys/challenge"),
+    ("POST", "/sign-out-and-in"),
 }
 
 

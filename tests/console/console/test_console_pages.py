@@ -32,6 +32,8 @@ PREFIXES: Final = {
     "/settings/probes": "prb",
     "/settings/walls": "wall",
     "/settings/account/sessions": "ses",
+    "/settings/account/passkeys": "pky",
+    "/status-pages/templates": "tpl",
 }
 STREAMS: Final = {"/events", "/monitors/live"}
 GUARDED: Final = [page for page in PAGES if page.needs is not None and page.path not in STREAMS]

@@ -70,7 +70,7 @@ INTERFACE = """
 """
 NOT_YET = ""
 VERB_AND_NOUN = re.compile(
-    "(acknowledge|apply|change|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
+    "(acknowledge|apply|change|check|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
     "patch|resend|resolve|resume|revoke|rotate|scrape|signal|silence|snooze|stream|test|undrain|unsilence|update|verify|"
     "write)([A-Z][a-z]+)+"
 )
