@@ -42,6 +42,7 @@ from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from collector.probes.jobs.watch import ProbeWatch
+from collector.reports.jobs.editions import Editions
 from collector.status_pages.jobs.hooks import PageHooks
 from collector.status_pages.jobs.mails import PageMails
 from collector.status_pages.jobs.pages import DomainProofs, StatusPages
@@ -211,6 +212,7 @@ def upkeep_loops(
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
         ("flags", ChannelAlarms(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
+        ("reports", Editions(db, now=clock.now).turn, 5.0, None),
         ("custom domains", DomainProofs(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", IncidentReopener(db, clock=clock).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),

@@ -19,9 +19,10 @@ from collector.notifications import console as channels
 from collector.overview.console import overview, state, wall
 from collector.platform.access import Permission
 from collector.probes import console as settings_probes
+from collector.reports.console import rows as report_rows
 from collector.routes import ROUTES
 from collector.search import console as search
-from collector.status_pages.console import rows
+from collector.status_pages.console import rows as status_page_rows
 
 _LIKE: Final = {(method, path): needs for method, path, _, needs in ROUTES}
 
@@ -227,7 +228,10 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         maintenance.delete,
         like("DELETE", "/v1/maintenance-windows/{id}"),
     ),
-    *(ConsolePage(method, path, view, like(does, f"/v1{at}")) for method, path, view, does, at in rows.ROWS),
+    *(
+        ConsolePage(method, path, view, like(does, f"/v1{at}"))
+        for method, path, view, does, at in (*status_page_rows.ROWS, *report_rows.ROWS)
+    ),
     ConsolePage("GET", "/settings", common.section, READ),
     ConsolePage("GET", "/settings/account", account.show, READ),
     ConsolePage("POST", "/settings/account/password", account.set_password, READ),
@@ -316,6 +320,7 @@ SECTIONS: Final = (
     NavigationLink(label="Incidents", path="/incidents", icon="flame", key="i"),
     NavigationLink(label="Alerting", path="/alerting/rules", icon="bell", key="a", root="/alerting"),
     NavigationLink(label="Status pages", path="/status-pages", icon="page", key="p"),
+    NavigationLink(label="Reports", path="/reports", icon="chart", key="r"),
     NavigationLink(label="Settings", path="/settings/account", icon="gear", key="s", root="/settings"),
 )
 BESIDE: Final = {

@@ -22,6 +22,8 @@ from collector.ops.api import health, metrics
 from collector.platform.access import Permission
 from collector.probes.api import probes
 from collector.probes.api import tokens as probe_tokens
+from collector.reports.api import editions as report_editions
+from collector.reports.api import reports
 from collector.status_pages.api import (
     access,
     components,
@@ -178,6 +180,15 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("PUT", "/v1/maintenance-windows/{id}", maintenance.update, WRITE),
     ("DELETE", "/v1/maintenance-windows/{id}", maintenance.delete, WRITE),
     ("POST", "/v1/maintenance-windows/{id}/end", maintenance.end, WRITE),
+    ("GET", "/v1/reports", reports.list_, READ),
+    ("POST", "/v1/reports", reports.create, WRITE),
+    ("GET", "/v1/reports/{id}", reports.get, READ),
+    ("PUT", "/v1/reports/{id}", reports.update, WRITE),
+    ("DELETE", "/v1/reports/{id}", reports.delete, WRITE),
+    ("GET", "/v1/reports/{id}/editions", report_editions.list_, READ),
+    ("POST", "/v1/reports/{id}/editions", report_editions.create, WRITE),
+    ("GET", "/v1/reports/{reportId}/editions/{editionId}", report_editions.get, READ),
+    ("GET", "/v1/reports/{reportId}/editions/{editionId}/csv", report_editions.csv, READ),
     ("POST", "/v1/apply", apply.carry_out, WRITE),
     ("GET", "/v1/export", apply.export, READ),
     ("GET", "/v1/probes", probes.list_, ADMIN),

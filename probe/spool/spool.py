@@ -124,12 +124,7 @@ class Spool:
         """Sync everything and release the lock."""
         self._flush()
         if not self._held:
-            try:
-                self.ledger.save()
-            except OSError as error:
-                if self._make_room_for_positions(error):
-                    with contextlib.suppress(OSError):  # without them a start sends more than it must
-                        self.ledger.save()
+            self._save_positions()
         self._files.close()
 
     def segment_after(self, incarnation: int, seq: int, likely: Segment | None = None) -> Segment | None:
@@ -254,6 +249,14 @@ class Spool:
         while self._segments and self.bytes + self._segment_bytes > self._max_bytes:
             if not self._drop_acked():
                 self._drop(self._segments[0], "spool full")
+
+    def _save_positions(self) -> None:
+        try:
+            self.ledger.save()
+        except OSError as error:
+            if self._make_room_for_positions(error):
+                with contextlib.suppress(OSError):  # without them the next start sends more than it must
+                    self.ledger.save()
 
     def _make_room_for_positions(self, fault: OSError) -> bool:
         """Delete acknowledged batches, if there are any; else log *fault* once."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from collector.platform.embedded import files
 from shared.wire.convert import decode
 from tests.e2e.product import Caller, Product
 from tests.faults.walk import sealed
@@ -29,7 +30,7 @@ async def open_incidents(product: Product, count: int) -> bool:
 
 
 async def all_stored(product: Product, checks: int, monitors: int) -> bool:
-    """Whether each result is stored that the spool holds or that the target's *checks* must have led to.
+    """Whether each result is stored that the spool holds or that the target's *checks* led to, once.
 
     The spool is no measure while its disk is full: a batch that is committed then is never written to it.
     The last check of each of the *monitors* may have ended with its pause.
@@ -43,4 +44,11 @@ async def all_stored(product: Product, checks: int, monitors: int) -> bool:
         """,
     )
     assert (counts["gaps"], counts["refused"]) == (0, 0)
+    assert counts["stored"] <= checks
     return bool(counts["stored"] >= max(spooled, checks - monitors))
+
+
+def assert_sound(product: Product) -> None:
+    """No table and no index of the database is damaged."""
+    home = files.settle(product.data_dir)
+    home.run("pg_amcheck", "--install-missing", "--heapallindexed", files.url(product.data_dir))

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.e2e.product import eventually, running
-from tests.faults.outage import all_stored, make_monitor, open_incidents, rows
+from tests.faults.outage import all_stored, assert_sound, make_monitor, open_incidents, rows
 from tests.faults.small_disk import fill, small_disk
 from tests.receiver import answer, receiving
 
@@ -25,6 +25,7 @@ async def test_a_full_disk_loses_no_result_and_no_outage() -> None:
             filler = await asyncio.to_thread(fill, product.data_dir)
             target.always = answer(503)
             await asyncio.sleep(FULL_S)
+            assert "No space left on device" in product.log.read_text()
             filler.unlink()
             freed = time.monotonic()
             await product.ready(BACK_WITHIN_S)
@@ -39,3 +40,4 @@ async def test_a_full_disk_loses_no_result_and_no_outage() -> None:
             counts = await rows(product, "SELECT count(*) FROM incidents GROUP BY monitor_id")
             assert [row["count"] for row in counts] == [1] * MONITORS
             assert back_s < BACK_WITHIN_S
+            await asyncio.to_thread(assert_sound, product)

@@ -25,7 +25,7 @@ TAKEN: Final = (
     "passkeys", "ping_bodies",
     "postmortems",
     "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
-    "refused_results",
+    "refused_results", "report_editions", "report_mails", "reports",
     "result_gaps", "results", "rollups_day", "rollups_dirty", "rollups_done", "rollups_hour", "rules",
     "saved_filters",
     "secret_keys", "series", "series_conditions", "states", "status_components", "status_incidents",

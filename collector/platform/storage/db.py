@@ -188,8 +188,9 @@ class Db:
             demand_none("asking for a connection")
         asker = _ASKER.get()
         await self._enter(asker)
+        interruptions = self.activity.interruptions
         try:
-            connection = await self._acquire()
+            connection = await self._acquire(interruptions)
         except BaseException:
             self._leave(asker)
             raise
@@ -204,6 +205,7 @@ class Db:
             await self._pool.expire_connections()
             raise unavailable() from error
         except asyncpg.InterfaceError as error:
+            # The driver has no better word for a statement on a connection that `interrupt` closed.
             if _gone(connection):
                 raise unavailable() from error
             raise
@@ -217,7 +219,7 @@ class Db:
             raise
         finally:
             try:
-                await self._pool.release(connection)
+                await self._release(connection, interruptions)
             finally:
                 self._leave(asker)
 
@@ -253,11 +255,24 @@ class Db:
         if self._gate is not None:
             self._gate.leave(asker)
 
-    async def _acquire(self) -> Tx:
+    async def _acquire(self, interruptions: int) -> Tx:
         try:
             return await self._pool.acquire(timeout=_ACQUIRE_S)
         except AWAY as error:
             raise unavailable() from error
+        except (asyncpg.InterfaceError, AttributeError) as error:
+            # As above, of a connection that is being prepared.
+            if self.activity.interruptions != interruptions:
+                raise unavailable() from error
+            raise
+
+    async def _release(self, connection: Tx, interruptions: int) -> None:
+        try:
+            await self._pool.release(connection)
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError):
+            # To be closed returned it to the pool meanwhile.
+            if self.activity.interruptions == interruptions:
+                raise
 
 
 @contextmanager

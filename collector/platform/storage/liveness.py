@@ -20,7 +20,8 @@ log = structlog.get_logger()
 
 _EVERY_S: Final = 2.0
 _PATIENCE_S: Final = 5.0
-# The patience is taken in so many parts: a process that stood still itself first reads what has arrived.
+# The patience is taken in so many parts. One that took twice its time does not count: then this process
+# itself stood still, and may not have read an answer.
 _PARTS: Final = 10
 # A statement that ended so long after the question shows that the server is alive, but slow.
 _ALIVE_AFTER_S: Final = 2.0
@@ -34,6 +35,7 @@ class PoolActivity:
 
     def __init__(self, clock: SecondClock = time.monotonic) -> None:
         self.answered_at = float("-inf")
+        self.interruptions = 0
         self.clock = clock
         self._connections: WeakSet[Connection] = WeakSet()
         self._limits: set[asyncio.Timeout] = set()
@@ -47,6 +49,7 @@ class PoolActivity:
 
     def interrupt(self) -> int:
         """Close all connections at once, and end the blocks that hold one; return how many were open."""
+        self.interruptions += 1
         open_ = [connection for connection in self._connections if not connection.is_closed()]
         for connection in open_:
             connection.terminate()
@@ -123,10 +126,13 @@ class LivenessWatch:
         """Return whether the server answers in time, be it by a refusal."""
         question = asyncio.create_task(self._ask())
         try:
-            for _ in range(_PARTS):
-                done, _pending = await asyncio.wait({question}, timeout=self._patience_s / _PARTS)
+            part_s, waited = self._patience_s / _PARTS, 0
+            while waited < _PARTS:
+                began = time.monotonic()
+                done, _ = await asyncio.wait({question}, timeout=part_s)
                 if done:
                     return question.result()
+                waited += time.monotonic() - began < 2 * part_s
         finally:
             if not question.done():
                 self.close()

@@ -12,6 +12,8 @@ from collector.platform.access import Permission, Role, permits
 from shared.ids import show, uuid7
 from tests.console.client import Console, Page
 
+pytestmark = pytest.mark.shares_server
+
 ROLES: Final = {
     "viewer": Permission.READ_ONLY,
     "editor": Permission.READ_WRITE,

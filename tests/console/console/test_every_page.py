@@ -76,6 +76,11 @@ def of_parts(kind: str, end: str = "") -> Case:
     return Case(paths)
 
 
+def editions(end: str) -> Case:
+    """Each edition of a report."""
+    return Case(lambda here: [f"/reports/{path}{end}" for path in here.editions])
+
+
 def public(end: str, *queries: str) -> Case:
     """Of the pages that anybody may see."""
     slugs = [f"/status/{slug}{end}" for slug in ("public", "unlisted")]
@@ -162,6 +167,13 @@ CONSOLE: Final[dict[str, Case]] = {
     "/status-pages/{pageId}/incidents/{incidentId}": of_parts("incidents"),
     "/status-pages/{id}/access": of_pages("/access"),
     "/status-pages/{id}/subscribers": of_pages("/subscribers"),
+    "/reports": fixed("/reports"),
+    "/reports/new": fixed("/reports/new"),
+    "/reports/{id}": each("/reports/{id}", "reports"),
+    "/reports/{id}/edit": each("/reports/{id}/edit", "reports"),
+    "/reports/{reportId}/editions/{editionId}": editions(""),
+    "/reports/{reportId}/editions/{editionId}/csv": editions("/csv"),
+    "/reports/{reportId}/editions/{editionId}/json": editions("/json"),
     "/settings/account": fixed("/settings/account"),
     "/settings/account/two-factor": fixed("/settings/account/two-factor"),
     "/settings/tokens": fixed("/settings/tokens"),
@@ -235,6 +247,7 @@ READS: Final = {
     "/v1/maintenance-windows": "windows",
     "/v1/status-pages": "pages",
     "/v1/incident-templates": "templates",
+    "/v1/reports": "reports",
     "/v1/users": "users",
     "/v1/alerts": "alerts",
     "/v1/probes": "joined",
@@ -250,6 +263,8 @@ def api_paths(path: str, here: Everything) -> list[str]:
     if "{pageId}" in path:
         kind = path.split("/")[4]
         return [f"{start}/{here.pages['public']}/{kind}/{id_}" for id_ in here.parts[kind]]
+    if "{editionId}" in path:
+        return [f"{start}/{edition}{path.partition('{editionId}')[2]}" for edition in here.editions]
     rest = path.partition("{id}")[2]
     found = [f"{start}/{id_}{rest}" for id_ in getattr(here, READS[start]).values()]
     if path == "/v1/monitors/{id}/series":

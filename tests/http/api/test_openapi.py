@@ -20,6 +20,8 @@ from tests.http.client import Api
 from tests.http.described import described
 from tests.http.fixtures import PUBLIC_URL
 
+pytestmark = pytest.mark.shares_server
+
 # The table of endpoints of the interface; what does not run yet is on the second list.
 INTERFACE = """
     GET /v1/monitors

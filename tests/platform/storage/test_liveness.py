@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -91,6 +92,35 @@ async def test_a_copy_that_cannot_send_on_ends_as_well(database_url: str) -> Non
 
         assert [type(each.exception()) for each in done] == [Unavailable]
         watch.close()
+
+
+async def test_an_interruption_at_any_moment_is_unavailable_and_nothing_else(database_url: str) -> None:
+    db, chance = await Db.open(database_url, size=6), random.Random(1)
+    odd: list[Exception] = []
+    over = False
+
+    async def work() -> None:
+        while not over:
+            try:
+                async with db.connection() as tx, tx.transaction():
+                    await asyncio.sleep(chance.choice((0, 0, 0.001)))
+                    await tx.fetchval("SELECT 1")
+                    await tx.fetchval(f"SELECT $1::int + {chance.randrange(10**6)}", 1)
+            except Unavailable:
+                pass
+            except Exception as error:  # noqa: BLE001 - the finding
+                odd.append(error)
+
+    workers = [asyncio.create_task(work()) for _ in range(8)]
+    for _ in range(500):
+        await asyncio.sleep(chance.uniform(0, 0.015))
+        db.activity.interrupt()
+    over = True
+    async with asyncio.timeout(20):
+        await asyncio.gather(*workers)
+    await db.close()
+
+    assert odd == []
 
 
 async def test_a_long_statement_goes_on_while_the_server_answers(db: Db, database_url: str) -> None:
