@@ -13,7 +13,7 @@ from tests.http.client import Api
 from tests.world import Everything, everything_happened
 
 PHONE, DESKTOP = (390, 844), (1280, 900)
-# All tasks of a load together; from 50 ms on browsers count a single one as long. Chromium measures by the CPU
+# All tasks of a load together; from 50 ms on browsers count one as long. Chromium measures by the CPU
 # time of its thread, and the least of a few loads counts: other programs lengthen it, but shorten it never.
 MOST_S: Final = 0.1
 # What a reader does not see: a fiftieth of what browsers call good.
