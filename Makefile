@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release image image-check lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release image image-check manifests lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -167,6 +167,9 @@ image: ## an image for every role, by docker or podman; TARGET=probe: one for pr
 image-check: $(TEST_READY) ## build both images with buildah and run them with podman, as root; BASE=NAME@sha256:...
 	$(BIN)/python -m tests.deploy.images $(BASE)
 	$(BIN)/python -m pytest tests/deploy/test_image.py $(PYTEST_ARGS)
+
+manifests: $(TEST_READY) $(TOOLS_READY) ## deploy/kubernetes/tocsin.yaml again, from the chart
+	$(BIN)/python -m tests.deploy.charts
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock: ## the lock files again, after a dependency changed; needs uv
