@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release image image-check manifests lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check manifests lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -158,6 +158,15 @@ screenshots: $(TEST_READY) ## the pictures of the README, taken of the team of m
 
 release: $(TEST_READY) docs sbom ## checks and builds a release in dist/; publishes nothing
 	$(BIN)/python -m tests.release
+
+# What follows from the API's description is made here and not kept.
+clients: $(TEST_READY) $(TOOLS_READY) ## the libraries for Python and TypeScript, in dist/
+	rm -rf var/clients && mkdir -p dist
+	$(BIN)/python clients/build.py python var/clients/python
+	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --no-index --wheel-dir dist var/clients/python
+	$(BIN)/python clients/build.py typescript var/clients/typescript
+	ln -s $(CURDIR)/.tools/node_modules var/clients/typescript/node_modules
+	cd var/clients/typescript && node_modules/.bin/tsc --project tsconfig.json && npm pack --ignore-scripts --silent --pack-destination $(CURDIR)/dist
 
 image: ## an image for every role, by docker or podman; TARGET=probe: one for probes alone
 	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }

@@ -49,6 +49,7 @@ from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
+from collector.platform.storage import liveness
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
@@ -133,6 +134,7 @@ async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
     ordered = await Db.open(url, size=PING_CONNECTIONS, name="tocsin pings", settings=INDEX_JOINS)
     stack.push_async_callback(ordered.close)
     await warm(db, CONNECTIONS)
+    await stack.enter_async_context(liveness.watched(url, db.activity, ordered.activity))
     return db, shares(db, ordered)
 
 
