@@ -19,6 +19,7 @@ from collector.accounts.service.two_factor import SecondStep, SignInTicket
 from collector.console import session
 from collector.console.answers import back, posted, value
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.state import browser, signed_out, visitor, who
 from collector.http.auth import is_secure
 from collector.http.context import context_of
@@ -106,7 +107,7 @@ async def add(request: web.Request) -> web.StreamResponse:
         )
     except Invalid as fault:
         refused = fault.details.get("passkey")
-        text = _FAULTS[refused] if refused else f"The name {fault.details['name']}."
+        text = _FAULTS[refused] if refused else gettext("The name %(fault)s.", fault=fault.details["name"])
         return back(request, HERE, text, tone="bad")
     except Conflict as error:
         return back(request, HERE, f"{error}.", tone="warn")
@@ -122,7 +123,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
         name = await passkeys.remove(context_of(request).db, who(request), mine.user_id, id_)
     except Conflict as error:
         return back(request, HERE, f"{error}.", tone="warn")
-    return back(request, HERE, f"Passkey “{name}” removed.")
+    return back(request, HERE, gettext("Passkey “%(name)s” removed.", name=name))
 
 
 async def sign_in_again(request: web.Request) -> web.StreamResponse:
