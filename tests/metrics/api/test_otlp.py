@@ -129,7 +129,8 @@ async def test_a_path_that_is_none_is_not_the_end_of_the_port(
     await called(*await asyncio.open_connection("127.0.0.1", port), path)
 
     exporter = OverGrpc(endpoint=f"127.0.0.1:{port}", insecure=True, headers=headers)
-    assert await asyncio.to_thread(measure, exporter)
+    await asyncio.to_thread(measure, exporter)
+    assert await seen(metrics, id_) != {}
 
 
 async def test_traces_and_logs_are_refused_in_a_way_that_ends_their_tries(port: int) -> None:
