@@ -64,8 +64,9 @@ from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.loop import Bell
+from shared.service_manager import ServiceManager
 from shared.setting_table import DEMO_FEW, DEMO_WORLD, TABLE, address
-from shared.settings import CollectorSettings
+from shared.settings import CollectorSettings, variables
 from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
@@ -119,7 +120,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         if greets:
             first_start.greet(settings, way_in, sys.stdout, first=made is not None)
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
-        await stop.wait()
+        with ServiceManager(variables()).working():
+            await stop.wait()
         log.info("collector stopping")
     watchdog.stop()
     return 0

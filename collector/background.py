@@ -21,6 +21,7 @@ from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.packing import Packing
 from collector.history.jobs.rollups import Rollups
+from collector.incidents.jobs.snoozes import Snoozes
 from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
 from collector.metrics.ingest.intake import Receiving
@@ -41,6 +42,7 @@ from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from collector.probes.jobs.watch import ProbeWatch
+from collector.reports.jobs.editions import Editions
 from collector.status_pages.jobs.hooks import PageHooks
 from collector.status_pages.jobs.mails import PageMails
 from collector.status_pages.jobs.pages import DomainProofs, StatusPages
@@ -129,6 +131,7 @@ def watch_loops(db: Db, clock: DatabaseClock, clock_guard: ClockGuard, opinions:
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
         ("holds", Holds(db, clock=clock).turn, 1.0, None),
+        ("snoozes", Snoozes(db, now=clock.now).turn, 5.0, None),
         ("certificates", Certificates(db, clock=clock).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
         ("listening", CollectorPresence(db, clock=clock_guard).turn, 5.0, None),
@@ -209,6 +212,7 @@ def upkeep_loops(
         ("maintenance", Maintenance(db, now=clock.now).turn, 10.0, None),
         ("flags", ChannelAlarms(db, now=clock.now).turn, 60.0, None),
         ("status pages", StatusPages(db, now=clock.now).turn, 5.0, None),
+        ("reports", Editions(db, now=clock.now).turn, 5.0, None),
         ("custom domains", DomainProofs(db, Prover(transport), now=clock.now).turn, 10.0, None),
         ("reopening", IncidentReopener(db, clock=clock).turn, 10.0, None),
         ("resealing", Resealing(db, keyring).turn, 600.0, None),

@@ -20,6 +20,7 @@ from collector.notifications import openapi as channels
 from collector.operation_names import operation_name
 from collector.platform.access import Permission
 from collector.platform.answers import Example, Omitted
+from collector.reports import openapi as reports
 from collector.status_pages import openapi as status_pages
 from shared import __version__
 
@@ -33,6 +34,7 @@ GROUPS: Final = (
     channels,
     maintenance,
     status_pages,
+    reports,
     declared,
     access,
 )
@@ -72,7 +74,7 @@ _SELF: Final[dict[str, Operation]] = {
         headers={
             "Cache-Control": "Ask each time",
             "Content-Security-Policy": "Scripts from here only, nothing from elsewhere",
-            "Referrer-Policy": "Nobody is told who links to him",
+            "Referrer-Policy": "Links from here do not name this page",
             "Permissions-Policy": "No devices",
         },
     ),

@@ -22,9 +22,12 @@ from collector.ops.api import health, metrics
 from collector.platform.access import Permission
 from collector.probes.api import probes
 from collector.probes.api import tokens as probe_tokens
+from collector.reports.api import editions as report_editions
+from collector.reports.api import reports
 from collector.status_pages.api import (
     access,
     components,
+    incident_templates,
     password,
     public,
     public_subscribers,
@@ -89,6 +92,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/monitors/{id}/results/export", results_export.export, READ),
     ("GET", "/v1/monitors/{id}/series", ingest.list_series, READ),
     ("GET", "/v1/monitors/{id}/stats", statistics.chart, READ),
+    ("POST", "/v1/monitors/{id}/check", monitors.check_now, WRITE),
     ("POST", "/v1/monitors/{id}/pause", monitors.pause, WRITE),
     ("POST", "/v1/monitors/{id}/resume", monitors.resume, WRITE),
     ("POST", "/v1/monitors/{id}/silence", monitors.silence, WRITE),
@@ -109,6 +113,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/incidents/{id}", incidents.get, READ),
     ("PUT", "/v1/incidents/{id}", incidents.update, WRITE),
     ("POST", "/v1/incidents/{id}/acknowledge", incidents.acknowledge, WRITE),
+    ("DELETE", "/v1/incidents/{id}/acknowledge", incidents.unacknowledge, WRITE),
     ("POST", "/v1/incidents/{id}/snooze", incidents.snooze, WRITE),
     ("DELETE", "/v1/incidents/{id}/snooze", incidents.end_snooze, WRITE),
     ("POST", "/v1/incidents/{id}/resolve", incidents.resolve, WRITE),
@@ -135,6 +140,11 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("POST", "/v1/alert-channels/{id}/test", channels.test, WRITE),
     ("GET", "/v1/alert-channels/{id}/deliveries", channels.deliveries, READ),
     ("POST", "/v1/deliveries/{id}/redeliver", deliveries.redeliver, WRITE),
+    ("GET", "/v1/incident-templates", incident_templates.list_, READ),
+    ("POST", "/v1/incident-templates", incident_templates.create, WRITE),
+    ("GET", "/v1/incident-templates/{id}", incident_templates.get, READ),
+    ("PUT", "/v1/incident-templates/{id}", incident_templates.update, WRITE),
+    ("DELETE", "/v1/incident-templates/{id}", incident_templates.delete, WRITE),
     ("GET", "/v1/status-pages", status_pages.list_, READ),
     ("POST", "/v1/status-pages", status_pages.create, WRITE),
     ("GET", "/v1/status-pages/{id}", status_pages.get, READ),
@@ -170,6 +180,15 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("PUT", "/v1/maintenance-windows/{id}", maintenance.update, WRITE),
     ("DELETE", "/v1/maintenance-windows/{id}", maintenance.delete, WRITE),
     ("POST", "/v1/maintenance-windows/{id}/end", maintenance.end, WRITE),
+    ("GET", "/v1/reports", reports.list_, READ),
+    ("POST", "/v1/reports", reports.create, WRITE),
+    ("GET", "/v1/reports/{id}", reports.get, READ),
+    ("PUT", "/v1/reports/{id}", reports.update, WRITE),
+    ("DELETE", "/v1/reports/{id}", reports.delete, WRITE),
+    ("GET", "/v1/reports/{id}/editions", report_editions.list_, READ),
+    ("POST", "/v1/reports/{id}/editions", report_editions.create, WRITE),
+    ("GET", "/v1/reports/{reportId}/editions/{editionId}", report_editions.get, READ),
+    ("GET", "/v1/reports/{reportId}/editions/{editionId}/csv", report_editions.csv, READ),
     ("POST", "/v1/apply", apply.carry_out, WRITE),
     ("GET", "/v1/export", apply.export, READ),
     ("GET", "/v1/probes", probes.list_, ADMIN),

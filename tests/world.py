@@ -49,6 +49,7 @@ from tests.monitors.monitors import probe
 from tests.notifications.channels.every import config as channel_config
 from tests.receiver import Receiver, answer, receiving
 from tests.remote_write import first, named
+from tests.reports.history import several
 from tests.status_pages.core.test_pictures import OPENED, data
 from tests.web3.ground import log, raised, recovered
 
@@ -76,6 +77,9 @@ class Everything:
     rules: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     windows: dict[str, str] = field(default_factory=dict)
+    templates: dict[str, str] = field(default_factory=dict)
+    reports: dict[str, str] = field(default_factory=dict)
+    editions: list[str] = field(default_factory=list)
     alerts: dict[str, str] = field(default_factory=dict)
     joined: dict[str, str] = field(default_factory=dict)
     users: dict[str, str] = field(default_factory=dict)
@@ -416,6 +420,10 @@ async def _windows(here: Everything) -> None:
     await here.settle()
 
 
+async def _reports(here: Everything) -> None:
+    here.reports, here.editions = await several(here.api)
+
+
 async def _receivers(here: Everything) -> None:
     """Jobs that reported well, badly, late or never; metrics that came and that did not."""
     pushes = Pushes(here.db, clock=GivenClock(here.api.clock, lambda: utc_now() - timedelta(hours=1)))
@@ -497,6 +505,10 @@ async def _pages(here: Everything) -> None:
         told = {"status": stage, "message": "So it is now.\n\nReally."}
         await here.put(f"{path}/incidents/{made['id']}", told)
     await _planned(here, path, parts)
+    for severity in ("minor", "maintenance"):
+        words = {"title": "About {component}", "message": "{component} of {page}, {began}, {lasted}."}
+        made = await here.made("/v1/incident-templates", {"name": severity, "severity": severity, **words})
+        here.templates[severity] = str(made["id"])
     await _subscribers(here, path, parts)
     for kind in ("components", "incidents", "subscribers"):
         listed = (await here.api.get(f"{path}/{kind}?limit=100")).json["data"]
@@ -580,6 +592,7 @@ _STEPS: Final = (
     _receivers,
     _chains,
     _pages,
+    _reports,
     _news,
     _deleted,
 )

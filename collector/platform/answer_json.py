@@ -1,8 +1,8 @@
-"""Encodes responses as JSON: dataclasses by their fields' JSON names, datetimes as our timestamps."""
+"""Encodes responses as JSON: dataclasses by their fields' JSON names, times as our timestamps."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import orjson
@@ -61,7 +61,11 @@ class _Converters(dict[type, Callable[[Any], Any]]):
     """
 
     def __missing__(self, cls: type) -> Callable[[Any], Any]:
-        made = _timestamp if issubclass(cls, datetime) else _object_converter(cls)
+        made: Callable[[Any], Any]
+        if issubclass(cls, datetime):
+            made = _timestamp
+        else:
+            made = date.isoformat if issubclass(cls, date) else _object_converter(cls)
         self[cls] = made
         return made
 

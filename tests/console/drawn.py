@@ -4,9 +4,9 @@ import re
 from html import unescape
 
 
-def as_drawn(text: str) -> dict[str, list[str]]:
-    """What would be sent of the first form of the page that stands so: its fields by their names."""
-    form = text[text.index('<form method="post" action="/alerting') :].partition("</form>")[0]
+def as_drawn(text: str, action: str = "/alerting") -> dict[str, list[str]]:
+    """What would be sent of the first form of the page to *action*: its fields by their names."""
+    form = text[text.index(f'<form method="post" action="{action}') :].partition("</form>")[0]
     found: dict[str, list[str]] = {}
 
     def put(name: str, value: str) -> None:

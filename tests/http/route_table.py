@@ -12,6 +12,7 @@ from shared import join_tokens as shared_tokens
 from shared.ids import uuid7
 from tests.http.client import Api
 from tests.http.rows import insert
+from tests.reports.history import work
 
 Route = tuple[str, str]
 
@@ -105,6 +106,14 @@ async def _page(api: Api) -> str:
     return await posted(api, "/v1/status-pages", BODIES["POST", "/v1/status-pages"])
 
 
+async def _template(api: Api) -> str:
+    return await posted(api, "/v1/incident-templates", BODIES["POST", "/v1/incident-templates"])
+
+
+async def _report(api: Api) -> str:
+    return await posted(api, "/v1/reports", BODIES["POST", "/v1/reports"])
+
+
 async def _delivery(api: Api) -> str:
     """One that failed for good."""
     channel, id_ = await _channel(api), uuid7()
@@ -155,6 +164,8 @@ MAKERS: dict[str, tuple[str, Callable[[Api], Awaitable[str]]]] = {
     "/v1/deliveries": ("dlv", _delivery),
     "/v1/maintenance-windows": ("mw", _window),
     "/v1/status-pages": ("sp", _page),
+    "/v1/incident-templates": ("tpl", _template),
+    "/v1/reports": ("rep", _report),
     "/v1/probes": ("prb", _probe),
     "/v1/probe-tokens": ("tok", _probe_token),
     "/v1/users": ("usr", _user),
@@ -173,6 +184,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "{componentId}": ("components", "comp"),
     "{incidentId}": ("incidents", "spi"),
     "{subscriberId}": ("subscribers", "sub"),
+    "{editionId}": ("editions", "edn"),
 }
 
 BODIES: dict[Route, dict[str, Any]] = {
@@ -202,6 +214,13 @@ BODIES: dict[Route, dict[str, Any]] = {
         "rrule": "FREQ=DAILY",
     },
     ("PUT", "/v1/maintenance-windows/{id}"): {"name": "other"},
+    ("POST", "/v1/incident-templates"): {
+        "name": "Slow",
+        "title": "{component} is slow",
+        "status": "investigating",
+        "message": "Sorry.",
+    },
+    ("PUT", "/v1/incident-templates/{id}"): {"status": "identified"},
     ("POST", "/v1/status-pages"): {"name": "Example"},
     ("PUT", "/v1/status-pages/{id}"): {"branding": {"primaryColor": "#1a7f5a"}},
     ("PUT", "/v1/status-pages/{id}/access"): {"networks": ["192.0.2.0/24"]},
@@ -219,6 +238,9 @@ BODIES: dict[Route, dict[str, Any]] = {
     },
     ("POST", "/v1/status-pages/{id}/subscribers"): {"email": "name@example.com"},
     ("PUT", "/v1/status-pages/{pageId}/subscribers/{subscriberId}"): {"preferences": {"incidents": False}},
+    ("POST", "/v1/reports"): {"name": "Monthly", "target": 99.9},
+    ("PUT", "/v1/reports/{id}"): {"name": "other"},
+    ("POST", "/v1/reports/{id}/editions"): {"day": "2026-01-01"},
     ("POST", "/v1/apply"): {
         "monitors": [{"name": "shop", "type": "tcp", "config": {"host": "db.example.com", "port": 1}}]
     },
@@ -257,7 +279,9 @@ async def made(api: Api, path: str) -> str:
             where = f"{collection(path)}/{{id}}/{part}"
             body = BODIES["POST", where]
             path = path.replace(name, await posted(api, where.replace("{id}", id_), body))
-    return path.replace("{id}", id_).replace("{pageId}", id_)
+    if "/editions/" in path:
+        await work(api)
+    return path.replace("{id}", id_).replace("{pageId}", id_).replace("{reportId}", id_)
 
 
 def unknown(path: str) -> str:
@@ -268,7 +292,7 @@ def unknown(path: str) -> str:
     for name, (_, of_part) in PARTS.items():
         path = path.replace(name, ids.show(of_part, uuid7()))
     id_ = ids.show(prefix, uuid7())
-    return path.replace("{id}", id_).replace("{pageId}", id_)
+    return path.replace("{id}", id_).replace("{pageId}", id_).replace("{reportId}", id_)
 
 
 async def prepared(api: Api, method: str, path: str) -> str:

@@ -145,6 +145,26 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "Fields.timezone": ValueText(
         label="Time zone", help="Start and end follow its clock, also across daylight saving changes."
     ),
+    "ReportFields.statusPage": ValueText(label="Of a status page", none="None"),
+    "ReportFields.monitors": ValueText(label="By name", control="checks"),
+    "ReportFields.period": ValueText(
+        label="Length",
+        words={"week": "a week", "month": "a month", "quarter": "a quarter", "custom": "the days below"},
+    ),
+    "ReportFields.firstDay": ValueText(label="First day", help="Of given days only.", example="2026-10-01"),
+    "ReportFields.lastDay": ValueText(label="Last day", help="Of given days only.", example="2026-10-31"),
+    "ReportFields.timezone": ValueText(label="Time zone", help="Of the days and hours."),
+    "ReportFields.sendHour": ValueText(
+        label="Hour", help="At which it is computed and mailed, on the day after the period."
+    ),
+    "ReportFields.businessHours": ValueText(
+        label="Business hours",
+        help="Accounted for separately; a target counts within them.",
+        example="Mo-Fr 08:00-18:00, Sa 09:00-12:00",
+    ),
+    "ReportFields.target": ValueText(label="Target", unit="%", help="The uptime that was promised."),
+    "ReportFields.recipients": ValueText(label="Mail to", help="One address per line."),
+    "ReportFields.enabled": ValueText(label="Compute by itself after each period"),
     "Display.timezone": ValueText(
         label="Time zone",
         help="Of all times in the console. Empty: that of the device.",

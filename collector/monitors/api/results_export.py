@@ -1,8 +1,6 @@
 """All results of a range, newest first, streamed as CSV or as a JSON object a line."""
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,11 +15,10 @@ from collector.monitors.api.results import wanted_results
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service import results
 from collector.platform.answer_json import encode, json_object
+from collector.platform.csv_text import csv_lines, harmless
 from shared import ids
 from shared.clock import iso
 
-# A spreadsheet takes a text with one of these at its start for a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _PHASES: Final = ("dns", "connect", "tls", "firstByte", "transfer")
 CSV_HEADER: Final = ("time", "location", "status", "duration_ms", "code", "error", *_PHASES)
 
@@ -33,12 +30,6 @@ class ExportFormat:
     media: str
     head: bytes
     lines: Callable[[Sequence[Result]], bytes]
-
-
-def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    return text.getvalue().encode()
 
 
 def csv_of(some: Sequence[Result]) -> bytes:
@@ -56,7 +47,7 @@ def _cells(result: Result) -> list[Any]:
         shown.status,
         result.ms,
         result.code or "",
-        f"'{error}" if error.startswith(_FORMULA) else error,
+        harmless(error),
         *("" if phases.get(name) is None else phases[name] for name in _PHASES),
     ]
 

@@ -15,13 +15,14 @@ from collector.history.storage.result_reads import Result, ResultFilter
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.monitors.api import views
-from collector.monitors.api.results_export import CSV_HEADER, csv_lines, csv_of
+from collector.monitors.api.results_export import CSV_HEADER, csv_of
 from collector.monitors.console import response
 from collector.monitors.console.response import ChartView
 from collector.monitors.service import reads, results
 from collector.monitors.service.reads import WHAT
 from collector.monitors.storage.monitors import Monitor
 from collector.platform.answer_json import json_object
+from collector.platform.csv_text import csv_lines
 from collector.platform.storage.db import Db
 from shared import ids
 from shared.results import Status

@@ -52,17 +52,20 @@ async def unconfirmed(tx: Tx, team_id: int, addresses: Sequence[str]) -> list[st
 
 
 async def note(tx: Tx, limit: int) -> None:
-    """Schedule a first request for channel recipients outside their team that were never asked."""
+    """Schedule a first request for recipients of channels and reports, outside their team, never asked."""
     await tx.execute(
         """
         INSERT INTO mail_addresses (team_id, address, due_at)
-        SELECT DISTINCT c.team_id, lower(r), clock_timestamp()
-        FROM channels c, jsonb_array_elements_text(c.config -> 'recipients') AS r
-        WHERE c.type = 'email'
-            AND NOT EXISTS (SELECT FROM mail_addresses m WHERE m.team_id = c.team_id AND m.address = lower(r))
+        SELECT DISTINCT c.team_id, c.address, clock_timestamp()
+        FROM (
+            SELECT team_id, lower(jsonb_array_elements_text(config -> 'recipients')) AS address
+            FROM channels WHERE type = 'email'
+            UNION SELECT team_id, lower(unnest(recipients)) FROM reports
+        ) c
+        WHERE NOT EXISTS (SELECT FROM mail_addresses m WHERE m.team_id = c.team_id AND m.address = c.address)
             AND NOT EXISTS (
                 SELECT FROM users u
-                WHERE u.team_id = c.team_id AND lower(u.email) = lower(r) AND u.invitation IS NULL
+                WHERE u.team_id = c.team_id AND lower(u.email) = c.address AND u.invitation IS NULL
             )
         LIMIT $1 ON CONFLICT DO NOTHING
         """,

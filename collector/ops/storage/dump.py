@@ -17,14 +17,15 @@ from shared.errors import CannotStart, TocsinError
 TAKEN: Final = (
     "agent_metrics", "agent_metrics_hour", "alert_marks", "alerts", "audit_log", "authorities", "cadences",
     "certificate_warnings", "channel_faults", "channels", "deliveries", "delivery_attempts", "errors",
-    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes", "incidents",
+    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes",
+    "incident_templates", "incidents",
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
     "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "packed_days", "packed_results",
-    "ping_bodies",
+    "passkeys", "ping_bodies",
     "postmortems",
     "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
-    "refused_results",
+    "refused_results", "report_editions", "report_mails", "reports",
     "result_gaps", "results", "rollups_day", "rollups_dirty", "rollups_done", "rollups_hour", "rules",
     "saved_filters",
     "secret_keys", "series", "series_conditions", "states", "status_components", "status_incidents",
@@ -42,6 +43,7 @@ LEFT_OUT: Final = {
     "rate_buckets": "all are full by then",
     "console_sessions": "those that ended since would be open again",
     "password_links": "those that were used since would count again",
+    "used_challenges": "they expire within minutes",
     "idempotency_keys": "answers of a day, to requests that are over",
 }
 # Tables of single results, with their time columns.

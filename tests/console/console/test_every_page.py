@@ -76,6 +76,11 @@ def of_parts(kind: str, end: str = "") -> Case:
     return Case(paths)
 
 
+def editions(end: str) -> Case:
+    """Each edition of a report."""
+    return Case(lambda here: [f"/reports/{path}{end}" for path in here.editions])
+
+
 def public(end: str, *queries: str) -> Case:
     """Of the pages that anybody may see."""
     slugs = [f"/status/{slug}{end}" for slug in ("public", "unlisted")]
@@ -148,6 +153,9 @@ CONSOLE: Final[dict[str, Case]] = {
     "/alerting/maintenance/{id}/edit": each("/alerting/maintenance/{id}/edit", "windows"),
     "/status-pages": fixed("/status-pages"),
     "/status-pages/new": fixed("/status-pages/new"),
+    "/status-pages/templates": fixed("/status-pages/templates"),
+    "/status-pages/templates/new": fixed("/status-pages/templates/new"),
+    "/status-pages/templates/{id}": each("/status-pages/templates/{id}", "templates"),
     "/status-pages/publish": each("/status-pages/publish?incident={id}", "incidents"),
     "/status-pages/{id}": of_pages(),
     "/status-pages/{id}/preview": of_pages("/preview"),
@@ -159,6 +167,13 @@ CONSOLE: Final[dict[str, Case]] = {
     "/status-pages/{pageId}/incidents/{incidentId}": of_parts("incidents"),
     "/status-pages/{id}/access": of_pages("/access"),
     "/status-pages/{id}/subscribers": of_pages("/subscribers"),
+    "/reports": fixed("/reports"),
+    "/reports/new": fixed("/reports/new"),
+    "/reports/{id}": each("/reports/{id}", "reports"),
+    "/reports/{id}/edit": each("/reports/{id}/edit", "reports"),
+    "/reports/{reportId}/editions/{editionId}": editions(""),
+    "/reports/{reportId}/editions/{editionId}/csv": editions("/csv"),
+    "/reports/{reportId}/editions/{editionId}/json": editions("/json"),
     "/settings/account": fixed("/settings/account"),
     "/settings/account/two-factor": fixed("/settings/account/two-factor"),
     "/settings/tokens": fixed("/settings/tokens"),
@@ -231,6 +246,8 @@ READS: Final = {
     "/v1/alert-channels": "channels",
     "/v1/maintenance-windows": "windows",
     "/v1/status-pages": "pages",
+    "/v1/incident-templates": "templates",
+    "/v1/reports": "reports",
     "/v1/users": "users",
     "/v1/alerts": "alerts",
     "/v1/probes": "joined",
@@ -246,6 +263,8 @@ def api_paths(path: str, here: Everything) -> list[str]:
     if "{pageId}" in path:
         kind = path.split("/")[4]
         return [f"{start}/{here.pages['public']}/{kind}/{id_}" for id_ in here.parts[kind]]
+    if "{editionId}" in path:
+        return [f"{start}/{edition}{path.partition('{editionId}')[2]}" for edition in here.editions]
     rest = path.partition("{id}")[2]
     found = [f"{start}/{id_}{rest}" for id_ in getattr(here, READS[start]).values()]
     if path == "/v1/monitors/{id}/series":
