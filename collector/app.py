@@ -49,6 +49,7 @@ from collector.platform.database_clock import DatabaseClock
 from collector.platform.mailer import Mailer
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
+from collector.platform.storage import liveness
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
@@ -63,8 +64,9 @@ from shared import rpc_urls
 from shared.clock import utc_now
 from shared.errors import CannotStart
 from shared.loop import Bell
+from shared.service_manager import ServiceManager
 from shared.setting_table import DEMO_FEW, DEMO_WORLD, TABLE, address
-from shared.settings import CollectorSettings
+from shared.settings import CollectorSettings, variables
 from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
@@ -118,7 +120,8 @@ async def run(settings: CollectorSettings, *, shared_ports: bool = False) -> int
         if greets:
             first_start.greet(settings, way_in, sys.stdout, first=made is not None)
         log.info("collector ready", http=settings.http_listen, grpc=settings.grpc_listen, pid=os.getpid())
-        await stop.wait()
+        with ServiceManager(variables()).working():
+            await stop.wait()
         log.info("collector stopping")
     watchdog.stop()
     return 0
@@ -131,6 +134,7 @@ async def _databases(stack: AsyncExitStack, url: str) -> tuple[Db, Shares]:
     ordered = await Db.open(url, size=PING_CONNECTIONS, name="tocsin pings", settings=INDEX_JOINS)
     stack.push_async_callback(ordered.close)
     await warm(db, CONNECTIONS)
+    await stack.enter_async_context(liveness.watched(url, db.activity, ordered.activity))
     return db, shares(db, ordered)
 
 

@@ -21,6 +21,7 @@ from collector.heartbeats.jobs import heartbeats as late
 from collector.history.jobs.days import DayPartitions
 from collector.history.jobs.packing import Packing
 from collector.history.jobs.rollups import Rollups
+from collector.incidents.jobs.snoozes import Snoozes
 from collector.maintenance.jobs.news import MaintenanceNews
 from collector.maintenance.jobs.windows import Maintenance
 from collector.metrics.ingest.intake import Receiving
@@ -131,6 +132,7 @@ def watch_loops(db: Db, clock: DatabaseClock, clock_guard: ClockGuard, opinions:
         ("verdicts", verdicts.turn, 5.0, None),
         ("opinions", opinions.turn, 1.0, opinions.bell),
         ("holds", Holds(db, clock=clock).turn, 1.0, None),
+        ("snoozes", Snoozes(db, now=clock.now).turn, 5.0, None),
         ("certificates", Certificates(db, clock=clock).turn, 1.0, None),
         ("maintenance news", MaintenanceNews(db, now=clock.now).turn, 1.0, None),
         ("listening", CollectorPresence(db, clock=clock_guard).turn, 5.0, None),

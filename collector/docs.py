@@ -1,6 +1,7 @@
 """Serves the API's description: OpenAPI for programs, pages for people."""
 
 import asyncio
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -8,10 +9,12 @@ from typing import Final
 import orjson
 from aiohttp import hdrs, web
 
-from collector.console import assets
+from collector.console import assets, session
+from collector.console.state import VISITORS, cookie
 from collector.http.auth import NEEDS
 from collector.http.context import context_of
 from collector.http.openapi import site
+from collector.http.openapi.try_it import Reader
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.platform.access import Permission
 from shared.errors import demand_found
@@ -34,13 +37,15 @@ class DocumentationCache:
     building: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+_ASK_EACH_TIME: Final = "no-cache"
+# The page has the session's form token.
+_KEEP_NOTHING: Final = "no-store"
 SHELF: web.AppKey[DocumentationCache] = web.AppKey("docs_shelf", DocumentationCache)
 _HEADERS: Final = {
     "Content-Security-Policy": site.POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     PERMISSIONS_POLICY: NO_DEVICES,
-    hdrs.CACHE_CONTROL: "no-cache",
 }
 
 
@@ -59,15 +64,29 @@ async def apply_schema(request: web.Request) -> web.Response:
 async def show(request: web.Request) -> web.Response:
     """Return the introduction with the list of operations, or a page of a subject.
 
-    *q* searches the list. Raises NotFound for an unknown *subject*.
+    *q* searches the list. For users who are signed in to the console, operations can be tried on the page of
+    a subject. Raises NotFound for an unknown *subject*.
     """
     pages = (await _documentation(request)).pages
     subject = request.query.get("subject")
     if subject is None:
-        text = pages.index(request.query.get("q", ""))
+        text, caching = pages.index(request.query.get("q", "")), _ASK_EACH_TIME
     else:
-        text = demand_found(pages.subject(subject), "page of the documentation")
-    return web.Response(body=text.encode(), content_type="text/html", charset="utf-8", headers=_HEADERS)
+        reader = await _reader(request)
+        text = demand_found(pages.subject(subject, reader), "page of the documentation")
+        caching = _ASK_EACH_TIME if reader is None else _KEEP_NOTHING
+    headers = {**_HEADERS, hdrs.CACHE_CONTROL: caching}
+    return web.Response(body=text.encode(), content_type="text/html", charset="utf-8", headers=headers)
+
+
+async def _reader(request: web.Request) -> Reader | None:
+    """Return the user whose session the request has; None where it could not call the API either."""
+    shown = cookie(request)
+    visitor = await request.app[VISITORS].find(shown, context_of(request).now()) if shown else None
+    if visitor is None or visitor.lacks_second_factor:
+        return None
+    csrf = session.form_token(shown, secrets.token_bytes(session.NONCE_BYTES))
+    return Reader(csrf=csrf, name=visitor.name, team=visitor.team, permission=visitor.permission)
 
 
 async def _documentation(request: web.Request) -> Documentation:
@@ -88,4 +107,5 @@ def _build(needs: Mapping[tuple[str, str], Permission | None], public_url: str) 
 
     document = build(needs, public_url)
     schema = orjson.dumps(apply_schema.build(document))
-    return Documentation(orjson.dumps(document), schema, site.Site(document, assets.url("docs.js")))
+    scripts = site.Scripts(assets.url("docs.js"), assets.url("try_it.js"))
+    return Documentation(orjson.dumps(document), schema, site.Site(document, needs, scripts))

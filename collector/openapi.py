@@ -74,7 +74,7 @@ _SELF: Final[dict[str, Operation]] = {
         headers={
             "Cache-Control": "Ask each time",
             "Content-Security-Policy": "Scripts from here only, nothing from elsewhere",
-            "Referrer-Policy": "Nobody is told who links to him",
+            "Referrer-Policy": "Links from here do not name this page",
             "Permissions-Policy": "No devices",
         },
     ),

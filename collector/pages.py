@@ -4,7 +4,7 @@ from typing import Final
 
 from aiohttp import web
 
-from collector.accounts.console import account, door, links, openid, team, tokens, two_factor, users
+from collector.accounts.console import account, door, links, openid, passkeys, team, tokens, two_factor, users
 from collector.alerts.console import alerts, rules
 from collector.alerts.console.monitor_rules import MonitorRules
 from collector.console import common, edge, installable
@@ -45,10 +45,13 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("GET", "/sign-in", door.show, ANYBODY),
     ConsolePage("POST", "/sign-in", door.enter, ANYBODY),
     ConsolePage("POST", "/sign-in/code", door.second_step, ANYBODY),
+    ConsolePage("POST", "/sign-in/passkey", passkeys.sign_in, ANYBODY),
+    ConsolePage("POST", "/sign-in/passkey/challenge", passkeys.ask_at_sign_in, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc", openid.go, ANYBODY),
     ConsolePage("GET", "/sign-in/oidc/callback", openid.back, ANYBODY),
     ConsolePage("POST", "/sign-out", door.leave, READ, before_second_factor=True),
     ConsolePage("POST", "/sign-out-everywhere", door.leave_everywhere, READ, before_second_factor=True),
+    ConsolePage("POST", "/sign-out-and-in", passkeys.sign_in_again, READ, before_second_factor=True),
     ConsolePage("GET", "/confirm/{secret}", links.asked, ANYBODY),
     ConsolePage("POST", "/confirm/{secret}", links.confirm, ANYBODY),
     ConsolePage("GET", "/invitations/{secret}", links.invited, ANYBODY),
@@ -78,6 +81,7 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ConsolePage("POST", "/monitors/filters/delete", saved_filters.delete, READ),
     ConsolePage("POST", "/monitors/test", forms.test, like("POST", "/v1/monitors/test")),
     ConsolePage("POST", "/monitors/bulk", monitors.carry_out, like("POST", "/v1/monitors/bulk")),
+    ConsolePage("POST", "/monitors/bulk/undo", monitors.undo, like("POST", "/v1/monitors/bulk")),
     ConsolePage("GET", "/monitors/live", live.stream, like("GET", "/v1/monitors")),
     ConsolePage("GET", "/monitors/{id}", monitor.show, like("GET", "/v1/monitors/{id}")),
     ConsolePage("GET", "/monitors/{id}/edit", forms.edit, like("PUT", "/v1/monitors/{id}")),
@@ -131,6 +135,12 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
         "/incidents/{id}/acknowledge",
         incidents.acknowledge,
         like("POST", "/v1/incidents/{id}/acknowledge"),
+    ),
+    ConsolePage(
+        "POST",
+        "/incidents/{id}/unacknowledge",
+        incidents.unacknowledge,
+        like("DELETE", "/v1/incidents/{id}/acknowledge"),
     ),
     ConsolePage(
         "POST", "/incidents/{id}/snooze", incidents.snooze, like("POST", "/v1/incidents/{id}/snooze")
@@ -234,6 +244,15 @@ PAGES: Final[tuple[ConsolePage, ...]] = (
     ),
     ConsolePage("POST", "/settings/account/two-factor/codes", two_factor.renew_codes, READ),
     ConsolePage("POST", "/settings/account/two-factor/off", two_factor.turn_off, READ),
+    ConsolePage(
+        "POST",
+        "/settings/account/passkeys/challenge",
+        passkeys.ask_for_new,
+        READ,
+        before_second_factor=True,
+    ),
+    ConsolePage("POST", "/settings/account/passkeys", passkeys.add, READ, before_second_factor=True),
+    ConsolePage("POST", "/settings/account/passkeys/{id}/delete", passkeys.remove, READ),
     ConsolePage("GET", "/settings/tokens", tokens.list_, like("GET", "/v1/tokens")),
     ConsolePage("GET", "/settings/tokens/new", tokens.new, like("POST", "/v1/tokens")),
     ConsolePage("POST", "/settings/tokens", tokens.create, like("POST", "/v1/tokens")),

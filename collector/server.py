@@ -14,6 +14,7 @@ from collector.accounts.service.console_sessions import SessionFinder
 from collector.accounts.service.openid import Provider
 from collector.accounts.service.tokens import StoredTokenFinder
 from collector.alerts.service.followers import FOLLOWERS
+from collector.console import api_session
 from collector.console.state import VISITORS
 from collector.events.api import FOLLOWING
 from collector.events.stream import EventStreamHub
@@ -88,6 +89,7 @@ def make(context: Context, features: Features) -> web.Application:
     app[MONITOR_FOLLOWERS] = app[INCIDENT_FOLLOWERS] = FOLLOWERS
     app[auth.FINDER] = StoredTokenFinder(context.db)
     app[VISITORS] = SessionFinder(context.db)
+    app[auth.SESSION] = api_session.authenticate
     app[idempotency.AT_ONCE] = idempotency.gate()
     app[docs.SHELF] = docs.DocumentationCache()
     app[public.PUBLIC] = shown = public.Public()

@@ -18,7 +18,7 @@ from collector.platform.seal import Keyring
 from collector.platform.storage import database_time
 from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
-from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS
+from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, WATCH_CONNECTIONS
 from collector.probes.service import authority, join_tokens
 from shared import children
 from shared.clock import utc_now
@@ -186,7 +186,7 @@ async def _join_token(url: str, key: str, settings: UpSettings) -> str:
 
 def _room(workers: int) -> dict[str, str]:
     """Server settings for this many collectors: enough connections for all of them."""
-    more = (CONNECTIONS + PING_CONNECTIONS) * (workers - 1)
+    more = (CONNECTIONS + PING_CONNECTIONS + WATCH_CONNECTIONS) * (workers - 1)
     return {"max_connections": str(40 + more)} if more else {}
 
 

@@ -37,7 +37,8 @@ from shared.clock import utc_now
 from shared.errors import BadSettings, CannotStart
 from shared.loop import Bell, forever
 from shared.results import Status
-from shared.settings import ProbeSettings
+from shared.service_manager import ServiceManager
+from shared.settings import ProbeSettings, variables
 from shared.watchdog import Watchdog
 
 log = structlog.get_logger()
@@ -143,7 +144,8 @@ async def _work(
     async with serving(settings.metrics_listen, metrics):
         turning = _turning(egress, keeper, spool)
         talking = asyncio.create_task(session.run())
-        await _first(stop, talking)
+        with ServiceManager(variables()).working():
+            await _first(stop, talking)
     await scheduler.stop(_CHECKS_END_S)
     batcher.seal()
     session.stop()

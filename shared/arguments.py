@@ -3,7 +3,8 @@
 import argparse
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -14,6 +15,17 @@ from shared.setting_table import TABLE
 BARE: Final = "true"
 _NO_VALUE: Final = object()
 _GROUP: Final = "settings, each a variable too: --data-dir is TOCSIN_DATA_DIR"
+
+
+_describing: ContextVar[bool] = ContextVar("describing", default=False)
+
+
+class Described(BaseException):
+    """Raised instead of parsing, with the complete parser; no handler of errors may keep it."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        super().__init__(parser.prog)
+        self.parser = parser
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,7 @@ def parse(
     parser.usage = _usage(parser)
     parser.exit_on_error = False
     settings = _add_settings(parser, usual)
+    describe(parser)
     if {"-h", "--help"} & {*argv}:
         parser.print_help()
         raise SystemExit(0)
@@ -51,6 +64,24 @@ def parse(
     values |= {dest: readers[dest].read(value, faults) for dest, value in values.items()}
     flags = {action.dest: text for action in settings if (text := values.pop(action.dest, None))}
     return GivenArguments(known, flags, faults)
+
+
+def parser_of(program: Callable[[list[str]], int]) -> argparse.ArgumentParser:
+    """Return the parser of a command, which reads its arguments before it does anything else."""
+    token = _describing.set(True)
+    try:
+        program([])
+    except Described as described:
+        return described.parser
+    finally:
+        _describing.reset(token)
+    raise AssertionError("a command reads its arguments first")
+
+
+def describe(parser: argparse.ArgumentParser) -> None:
+    """Raise Described while `parser_of` waits for the parser of this command."""
+    if _describing.get():
+        raise Described(parser)
 
 
 def meant(name: str, names: Iterable[str]) -> str:

@@ -28,9 +28,17 @@ VERBS: Final = {
     "apply": "bring monitors, alerting and status pages in line with files",
     "export": "print a team's configuration as such a file",
     "import": "write another system's monitors as such a file",
+    "login": "keep the address and a token of a service, for the next commands",
+    "logout": "forget them",
+    "monitors": "list, show, check, pause, resume or silence monitors through the API",
+    "incidents": "list, show, acknowledge, resolve or annotate incidents through the API",
+    "events": "tail: events as they happen, through the API",
+    "mcp": "serve the Model Context Protocol over the API, for assistants",
     "migrate": "migrate the database to this version",
     "backup": "write the whole database to a file",
     "restore": "load such a file into an empty database",
+    "completion": "print what completes these commands in bash, zsh or fish",
+    "man": "print the manual page of a command",
 }
 
 
@@ -119,7 +127,7 @@ def _rank(verb: str) -> int:
 
 
 def _extra(verb: str) -> str:
-    return {"up": "up", "probe": "probe", "check": "probe"}.get(verb, "collector")
+    return {"up": "up", "probe": "probe", "check": "probe", "mcp": "mcp"}.get(verb, "collector")
 
 
 def _answer(text: str) -> int:

@@ -335,7 +335,7 @@ TABLE: Final[Mapping[str, Setting]] = {
         "hosts that prove a probe's connectivity: addresses, host:port, or none; default: resolvers, gateway",
     ),
     "metrics_listen": Setting(_address, None, "address of a probe's GET /metrics"),
-    "url": Setting(_url, None, "use this service's API instead of the database"),
+    "url": Setting(_url, None, "service whose API is used; without it, apply and export use the database"),
     "token": Setting(_token, None, "API token for that service"),
     "log_format": Setting(_one_of("console", "json"), _log_format, "console or json; console on a terminal"),
     "log_level": Setting(_one_of(*_LEVELS), "info", "lowest level to log: debug, info, warning or error"),

@@ -86,6 +86,16 @@ class DeclaredSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """For the commands that use the API: which service."""
+
+    url: str | None
+    token: str | None
+    log_format: str
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectorSettings:
     data_dir: Path
     database_url: str | None
@@ -198,6 +208,7 @@ Settings = TypeVar(
     | TeamSettings
     | CopySettings
     | DeclaredSettings
+    | ClientSettings
     | CollectorSettings
     | ProbeSettings
     | UpSettings,

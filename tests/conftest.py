@@ -29,6 +29,7 @@ from shared.held import STRICTNESS
 from tests import forked
 from tests.catalog import remember_types
 from tests.clones import Clones
+from tests.shared_server import shares_server
 
 TEMPLATE: Final = "template_tests"
 # Nothing here outlives the run, so nothing waits for the disk.
@@ -288,7 +289,7 @@ def _mark(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.races)
     if not folders & _NOT_FAST and not any(map(item.get_closest_marker, ("database", "races"))):
         item.add_marker(pytest.mark.fast)
-    if "module_api" in fixtures:
+    if "module_api" in fixtures or shares_server(item):
         # In the loop in which the server that it shares with its neighbours runs.
         item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
     if "browser" in fixtures:

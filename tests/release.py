@@ -137,7 +137,7 @@ def _installed(wheel: Path, venv: Path) -> None:
 
 
 async def _started(folder: Path) -> None:
-    """Start everything in an empty place; its pages must answer, and it must stop when it is told to."""
+    """Start everything in an empty place; its pages must answer, and it must stop on SIGTERM."""
     listen = {name: f"127.0.0.1:{free_port()}" for name in ("HTTP_LISTEN", "GRPC_LISTEN", "OTLP_LISTEN")}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TOCSIN_", "PYTHON"))}
     settings = {f"TOCSIN_{name}": value for name, value in listen.items()}

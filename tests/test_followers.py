@@ -12,13 +12,35 @@ from shared.clock import utc_now
 from shared.settings import DeclaredSettings
 from shared.tokens import new_key
 from tests.console.client import Console
-from tests.console.fixtures import api, console, keyring, made
+from tests.console.fixtures import (
+    api,
+    console,
+    keyring,
+    made,
+    module_api,
+    module_console_url,
+    own_api,
+    own_console,
+    team,
+    team_console,
+)
 from tests.http.client import Api
 from tests.http.rows import incident
 from tests.monitors.api.test_monitor_ends import ARRIVED, DOWN, UP, happened, hook
 from tests.monitors.monitors import change, rows
 
-__all__ = ["api", "console", "keyring", "made"]
+__all__ = [
+    "api",
+    "console",
+    "keyring",
+    "made",
+    "module_api",
+    "module_console_url",
+    "own_api",
+    "own_console",
+    "team",
+    "team_console",
+]
 
 ProxyRoute = Callable[[Console, str, str], Awaitable[object]]
 

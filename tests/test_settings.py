@@ -10,6 +10,7 @@ import pytest
 from shared.errors import BadSettings
 from shared.setting_table import TABLE, address
 from shared.settings import (
+    ClientSettings,
     CollectorSettings,
     DatabaseSettings,
     DeclaredSettings,
@@ -340,8 +341,8 @@ MANUAL: list[tuple[str, tuple[type, ...], object, str, object, str]] = [
     ("join_token", (ProbeSettings,), None, "", None, "nonsense"),
     ("canaries", (ProbeSettings,), None, "192.0.2.1", ("192.0.2.1",), "a b"),
     ("max_concurrency", (ProbeSettings,), 1000, "10", 10, "0"),
-    ("url", (DeclaredSettings,), None, "https://a/b/", "https://a/b", "ftp://a"),
-    ("token", (DeclaredSettings,), None, "a-long-enough-token", "a-long-enough-token", "short"),
+    ("url", (ClientSettings, DeclaredSettings), None, "https://a/b/", "https://a/b", "ftp://a"),
+    ("token", (ClientSettings, DeclaredSettings), None, "a-long-enough-one", "a-long-enough-one", "short"),
     ("metrics_listen", (ProbeSettings,), None, "127.0.0.1:1", "127.0.0.1:1", "1"),
     ("locations", (UpSettings,), ("local",), "a,b", ("a", "b"), "A"),
     ("stand_in", (UpSettings,), True, "false", False, "perhaps"),

@@ -77,6 +77,7 @@ class Everything:
     rules: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     windows: dict[str, str] = field(default_factory=dict)
+    templates: dict[str, str] = field(default_factory=dict)
     reports: dict[str, str] = field(default_factory=dict)
     editions: list[str] = field(default_factory=list)
     alerts: dict[str, str] = field(default_factory=dict)
@@ -504,6 +505,10 @@ async def _pages(here: Everything) -> None:
         told = {"status": stage, "message": "So it is now.\n\nReally."}
         await here.put(f"{path}/incidents/{made['id']}", told)
     await _planned(here, path, parts)
+    for severity in ("minor", "maintenance"):
+        words = {"title": "About {component}", "message": "{component} of {page}, {began}, {lasted}."}
+        made = await here.made("/v1/incident-templates", {"name": severity, "severity": severity, **words})
+        here.templates[severity] = str(made["id"])
     await _subscribers(here, path, parts)
     for kind in ("components", "incidents", "subscribers"):
         listed = (await here.api.get(f"{path}/{kind}?limit=100")).json["data"]

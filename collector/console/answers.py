@@ -17,6 +17,7 @@ from collector.console.render import TONES, Flash, Frame, Tone
 from collector.console.site import SITE
 from collector.console.state import VISITOR, cookie
 from collector.http.auth import is_secure
+from collector.http.context import context_of
 from collector.http.request_data import form
 
 PART: Final = "X-Part"
@@ -25,7 +26,10 @@ SECOND_FACTOR: Final = "/settings/account/two-factor"
 THEME: Final = "tocsin_theme"
 _LONGEST: Final = 400
 # What a button "Undo" may do: a forged cookie must not make it delete anything.
-_UNDO: Final = re.compile(r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|end-snooze|pause|resume|unsilence)")
+_UNDO: Final = re.compile(
+    r"/[a-z]+/[a-z]+_[0-9a-z]{26}/(?:reopen|end-snooze|unacknowledge|pause|resume|unsilence)"
+    r"|/monitors/bulk/undo\?request=[\w.-]{1,128}"
+)
 _MOST_FIELDS: Final = 20_000
 
 
@@ -90,6 +94,12 @@ def second_factor_first(request: web.Request) -> web.Response:
 def _to_sign_in(request: web.Request, here: str, notice: str = "") -> web.Response:
     path = "/sign-in" if here == "/" else f"/sign-in?next={quote(here, safe='')}"
     return back(request, path, notice, tone="warn")
+
+
+def came_from(request: web.Request, section: str) -> str:
+    """Return the page of *section* that a form was sent from, with its query; else its first one."""
+    here = _referring(request, context_of(request).public_url)
+    return here if here.partition("?")[0] == section else section
 
 
 def _referring(request: web.Request, public_url: str) -> str:

@@ -6,11 +6,12 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from collector.console.answers import back
+from collector.console.api_session import caller
 from collector.console.assets import ASSETS, VERSION
 from collector.console.site import SITE
 from collector.console.state import visitor, who
 from collector.events import api
-from collector.http.auth import CALLER, Caller
+from collector.http.auth import CALLER
 from collector.http.context import acting
 from collector.platform.context import ServiceContext
 
@@ -71,8 +72,5 @@ async def asset(request: web.Request) -> web.StreamResponse:
 
 async def stream(request: web.Request) -> web.StreamResponse:
     """Stream events as GET /v1/events does, for as long as the session lasts."""
-    mine = visitor(request)
-    request[CALLER] = Caller(
-        mine.team_id, mine.user_id, mine.session_id, mine.name, mine.plan, mine.permission
-    )
+    request[CALLER] = caller(visitor(request))
     return await api.stream(request)

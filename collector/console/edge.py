@@ -10,10 +10,10 @@ from aiohttp import hdrs, web
 from collector.console import answers, session
 from collector.console.answers import page, posted, sign_in_first, value
 from collector.console.site import SITE, ConsolePage, ConsoleSite
-from collector.console.state import VISITOR, VISITORS, cookie, signed_out
+from collector.console.state import VISITOR, VISITORS, cookie, from_own_page, signed_out
 from collector.console.visitor import Visitor
 from collector.http import changes, problems, ratelimit
-from collector.http.auth import NEEDS
+from collector.http.auth import NEEDS, X_CSRF
 from collector.http.context import context_of
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY, takes_gzip
 from collector.platform import failures
@@ -119,15 +119,12 @@ def _to_the_door(request: web.Request) -> web.Response:
 
 def _demand_own_origin(request: web.Request) -> None:
     """Check the form's origin: only our own pages may send one. Raises Forbidden."""
-    site = request.headers.get("Sec-Fetch-Site")
-    origin = request.headers.get(hdrs.ORIGIN)
-    own = session.same_origin(origin, request.host, context_of(request).public_url)
-    if not own or site in ("cross-site", "same-site"):
+    if request.headers.get(hdrs.ORIGIN) is None or not from_own_page(request):
         raise Forbidden(_TRICKED)
 
 
 async def _bears_token(request: web.Request) -> bool:
-    shown = request.headers.get("X-CSRF") or value(await posted(request), "csrf")
+    shown = request.headers.get(X_CSRF) or value(await posted(request), "csrf")
     return session.fits(cookie(request), shown)
 
 

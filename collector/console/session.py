@@ -14,6 +14,8 @@ LIFE: Final = timedelta(days=14)
 IDLE: Final = timedelta(hours=24)
 # How often the use of a session is recorded.
 NOTED_EVERY: Final = timedelta(minutes=1)
+# How long after the sign-in a session may change how its user signs in.
+FRESH: Final = timedelta(minutes=15)
 NONCE_BYTES: Final = 16
 # How long an account recognises a browser that signed in to it.
 KNOWN_FOR: Final = timedelta(days=180)
@@ -23,6 +25,11 @@ _LONGEST_NEXT: Final = 2048
 def alive(seen_at: datetime, ends_at: datetime, now: datetime) -> bool:
     """Whether a session is neither too old nor idle for too long."""
     return now < ends_at and now < seen_at + IDLE
+
+
+def is_fresh(ends_at: datetime, now: datetime) -> bool:
+    """Whether the session that ends then began a short while ago."""
+    return now < ends_at - LIFE + FRESH
 
 
 def permission(role: str, of_token: Permission | None) -> Permission:

@@ -108,7 +108,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     outlet = Outlet(request, response, wanted)
     start = await following.start(who.team_id, last_id)
     most = context_of(request).plans[who.plan].streams
-    listener = following.join(who.team_id, who.token_id, start, outlet.gone, most=most)
+    listener = following.join(who.team_id, who.credential_id, start, outlet.gone, most=most)
     try:
         await response.prepare(request)
         with suppress(*_GONE):

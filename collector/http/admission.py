@@ -97,6 +97,7 @@ def _is_plain(request: web.Request) -> bool:
         and not request.body_exists
         and _EXPECT not in request.headers
         and _ORIGIN not in request.headers
+        and auth.X_CSRF not in request.headers
     )
 
 

@@ -1,4 +1,4 @@
-"""Authenticates the bearer token of each request under /v1."""
+"""Authenticates each request under /v1: by its bearer token, or by the session of a page of our own."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,14 +22,24 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """*name*: the user's, as timelines show it; *plan*: the team's."""
+    """*name*: the user's, as timelines show it; *plan*: the team's.
+
+    *credential_id*: the token or console session of the request, which has a bucket and idempotency keys;
+    *token_id*: the token, or the one that the session was opened with, if any.
+    """
 
     team_id: int
     user_id: UUID
-    token_id: UUID
+    credential_id: UUID
+    token_id: UUID | None
     name: str
     plan: str
     permission: Permission
+
+    @property
+    def by_session(self) -> bool:
+        """Whether the request has the session of the console in place of a token."""
+        return self.credential_id != self.token_id
 
 
 class FoundToken(Protocol):
@@ -62,6 +72,10 @@ class TokenFinder(Protocol):
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 CALLER: web.RequestKey[Caller] = web.RequestKey("caller", Caller)
 FINDER: web.AppKey[TokenFinder] = web.AppKey("finder")
+# Finds the caller of a request from a page of our own, which bears X_CSRF; a text says why there is none.
+SessionAuthenticator = Callable[[web.Request], Awaitable[Caller | str]]
+SESSION: web.AppKey[SessionAuthenticator] = web.AppKey("session_authenticator")
+X_CSRF: Final = istr("X-CSRF")
 # The caller found before routing, or the error of that search.
 _FOUND: web.RequestKey[Caller | Exception] = web.RequestKey("found", Caller)
 _X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
@@ -139,9 +153,10 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         await ratelimit.of_address(request, address(request))
         raise Unauthorized(who)
     request[CALLER] = who
-    await ratelimit.of_token(request, who.team_id, who.token_id, who.plan)
+    await ratelimit.of_token(request, who.team_id, who.credential_id, who.plan)
     if not permits(who.permission, needed):
-        raise Forbidden(f"This token is {who.permission.value}; this needs {needed.value}")
+        subject = "Your role" if who.by_session else "This token"
+        raise Forbidden(f"{subject} is {who.permission.value}; this needs {needed.value}")
     with asking(who.team_id):
         answer = await handler(request)
     changes.announce(request, who.team_id)
@@ -171,10 +186,14 @@ def _needed(app: web.Application, request: web.Request) -> Permission | None:
 
 async def _identify(app: web.Application, request: web.Request) -> Caller | str:
     """Return the caller, or why there is none."""
+    if X_CSRF in request.headers and _AUTHORIZATION not in request.headers:
+        return await app[SESSION](request)
     scheme, _, value = request.headers.get(_AUTHORIZATION, "").partition(" ")
     if scheme.lower() != "bearer":
         return _NOTHING_SENT
     token = await app[FINDER].find(value.strip(), app[CONTEXT].now())
     if token is None:
         return _NO_GOOD
-    return Caller(token.team_id, token.user_id, token.id, token.user_name, token.plan, token.permission)
+    return Caller(
+        token.team_id, token.user_id, token.id, token.id, token.user_name, token.plan, token.permission
+    )

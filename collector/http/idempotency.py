@@ -45,6 +45,7 @@ BY_CLAIM: Final = frozenset(
         "/v1/apply",
         "/v1/monitors/bulk",
         "/v1/monitors/test",
+        "/v1/monitors/{id}/check",
         "/v1/monitors/{id}/ping",
         "/v1/status-pages/{id}/verify-domain",
     }
@@ -90,8 +91,9 @@ async def _keyed(request: web.Request) -> IdempotentRequest:
         raise Invalid({_HEADER: "must be 1 to 255 visible ASCII characters"})
     who, what = request[CALLER], f"{request.method} {request.path} {sent}"
     # The lock uses only the first bytes of the hash, and another token's key is a different one.
-    key = hashlib.sha256(who.token_id.bytes + what.encode()).digest()
-    return IdempotentRequest(who.team_id, who.token_id, key, hashlib.sha256(await raw_body(request)).digest())
+    key = hashlib.sha256(who.credential_id.bytes + what.encode()).digest()
+    body = hashlib.sha256(await raw_body(request)).digest()
+    return IdempotentRequest(who.team_id, who.credential_id, key, body)
 
 
 async def _at_once(request: web.Request, handler: Handler, keyed: IdempotentRequest) -> web.Response:

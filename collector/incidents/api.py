@@ -111,6 +111,12 @@ async def acknowledge(request: web.Request) -> web.Response:
     )
 
 
+async def unacknowledge(request: web.Request) -> web.Response:
+    context, id_ = context_of(request), path_id(request, "inc", incidents.WHAT)
+    followers, who, now = request.app[INCIDENT_FOLLOWERS], actor(request), context.now()
+    return ok(incidents.shown(await actions.unacknowledge(context.db, followers, who, id_, now), now))
+
+
 async def snooze(request: web.Request) -> web.Response:
     context, id_ = context_of(request), await _found(request)
     wanted, unknown = check(Snooze, await body(request))

@@ -60,6 +60,9 @@ OPERATIONS: dict[str, Operation] = {
         answer=answer(answers.AcknowledgedIncident, "AcknowledgedIncident"),
         more=_CONFLICT,
     ),
+    "DELETE /v1/incidents/{id}/acknowledge": Operation(
+        summary="Withdraw the acknowledgement of an incident", answer=INCIDENT, more=_CONFLICT
+    ),
     "POST /v1/incidents/{id}/snooze": Operation(
         summary="Snooze reminders and escalation of an open incident",
         answer=INCIDENT,

@@ -32,6 +32,7 @@ _PICKED = (
     query("type", _TYPE, "Only those of this type"),
     query("group", text(), "Only those of this group"),
     query("tag", text(), "Only those with this tag: its name, or name:value"),
+    query("search", text(), "Only those with this in their name, in any case of letters"),
 )
 _OPENING = {503: "No probe that could run it is connected"}
 
@@ -123,6 +124,11 @@ OPERATIONS: dict[str, Operation] = {
             query("step", text(), "As 5m, 1h, 1d, or a number of seconds"),
             query("location", text(), "Only that one"),
         ),
+    ),
+    "POST /v1/monitors/{id}/check": Operation(
+        summary="Check a monitor once, now; the result is not stored and decides nothing",
+        answer=answer(answers.TestedMonitor, "TestedMonitor"),
+        more=_OPENING,
     ),
     "POST /v1/monitors/{id}/pause": Operation(
         summary="Pause a monitor: no checks until it is resumed",

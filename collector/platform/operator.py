@@ -10,7 +10,8 @@ from collector.platform import secret_key_file
 from collector.platform.embedded.server import reach
 from collector.platform.seal import Keyring
 from collector.platform.storage import database_time
-from collector.platform.storage.db import BRIEFLY_S, Db
+from collector.platform.storage.connector import BRIEFLY_S
+from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.command import begin_with

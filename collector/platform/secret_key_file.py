@@ -5,7 +5,7 @@ from typing import Final
 
 from collector.platform.embedded import files
 from collector.platform.storage import secret_keys
-from collector.platform.storage.db import patient
+from collector.platform.storage.connector import patient
 from shared.errors import CannotStart
 from shared.tokens import new_key
 

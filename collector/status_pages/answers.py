@@ -212,6 +212,32 @@ class PageIncidentAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentTemplateAnswer:
+    """A text that the team keeps for incidents or maintenance on its status pages."""
+
+    id: Annotated[str, Identifier("tpl")]
+    """Id of the template."""
+    name: Annotated[str, Example("Slow checkout")]
+    """Name of the template in the team."""
+    title: Annotated[str, Example("Problem with {component}")]
+    """Title of the incident, with variables."""
+    status: Phase
+    """Phase that the incident begins in."""
+    severity: Severity
+    """Severity of the incident."""
+    component_status: Status | None
+    """Status that the affected components show while the incident is open."""
+    message: Annotated[str, Example("{component} answers slowly since {began}.")]
+    """Text of the first update, with variables."""
+    created_at: datetime
+    """When it was created."""
+    updated_at: datetime
+    """When it was last changed."""
+    warnings: Warnings = None
+    """Ignored parts of the request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriberAnswer:
     """A subscriber of a status page."""
 

@@ -26,6 +26,7 @@ from collector.status_pages.core.fields import (
     Preferences,
     SubscriberSettings,
 )
+from collector.status_pages.core.incident_templates import IncidentTemplateSettings
 from collector.status_pages.core.status_page import SEVERITIES
 
 TAG = "Status pages"
@@ -62,6 +63,7 @@ _ORDERED = answer(answers.OrderedComponents, "OrderedStatusPageComponents")
 _INCIDENT = answer(answers.PageIncidentAnswer, "StatusPageIncident")
 _SUBSCRIBER = answer(answers.SubscriberAnswer, "StatusPageSubscriber", _NAMES)
 _ACCESS = answer(answers.AccessAnswer, "StatusPageAccess")
+_TEMPLATE = answer(answers.IncidentTemplateAnswer, "IncidentTemplate")
 _SUBSCRIBERS = Named("StatusPageSubscriberList", _all_subscribers)
 _PAGES, _PARTS = "/v1/status-pages", "/v1/status-pages/{pageId}"
 _TAKEN = {409: "Another status page has this slug or domain, or the domain is the service's own"}
@@ -193,4 +195,42 @@ _OF_SUBSCRIBERS: dict[str, Operation] = {
     ),
     f"DELETE {_PARTS}/subscribers/{{subscriberId}}": Operation(summary="Delete a subscriber", status=204),
 }
-OPERATIONS: dict[str, Operation] = {**_OF_PAGES, **_OF_COMPONENTS, **_OF_INCIDENTS, **_OF_SUBSCRIBERS}
+_SAME_NAME = {409: "Another incident template has this name, or there are too many"}
+_OF_TEMPLATES: dict[str, Operation] = {
+    "GET /v1/incident-templates": Operation(
+        summary="List the templates of incidents on status pages", answer=listing(_TEMPLATE), query=PAGED
+    ),
+    "POST /v1/incident-templates": Operation(
+        summary="Create a template of incidents on status pages",
+        status=201,
+        answer=_TEMPLATE,
+        body=request(IncidentTemplateSettings, "CreateIncidentTemplateRequest", names=_NAMES),
+        example={
+            "name": "Slow checkout",
+            "title": "Problem with {component}",
+            "message": "{component} answers slowly since {began}.",
+        },
+        more=_SAME_NAME,
+    ),
+    "GET /v1/incident-templates/{id}": Operation(
+        summary="Read a template of incidents on status pages", answer=_TEMPLATE
+    ),
+    "PUT /v1/incident-templates/{id}": Operation(
+        summary="Update a template of incidents on status pages",
+        answer=_TEMPLATE,
+        body=request(IncidentTemplateSettings, "UpdateIncidentTemplateRequest", partial=True, names=_NAMES),
+        example={"severity": "major"},
+        needs_body=False,
+        more=_SAME_NAME,
+    ),
+    "DELETE /v1/incident-templates/{id}": Operation(
+        summary="Delete a template of incidents on status pages", status=204
+    ),
+}
+OPERATIONS: dict[str, Operation] = {
+    **_OF_PAGES,
+    **_OF_COMPONENTS,
+    **_OF_INCIDENTS,
+    **_OF_SUBSCRIBERS,
+    **_OF_TEMPLATES,
+}

@@ -16,6 +16,7 @@ from probe.net.engine import Net
 from probe.schedule.certificate_ends import days_left
 from probe.schedule.runner import CheckRun, run
 from shared import loop
+from shared.arguments import describe
 from shared.kinds import UMBRELLA, WEB3, effective, load
 from shared.kinds.fields import camel, is_host
 from shared.kinds.http import (
@@ -51,8 +52,10 @@ class CheckRequest:
 
 def main(argv: list[str]) -> int:
     """Exit status 0: up, 1: down, 3: unknown; argparse exits with 2 on misuse."""
+    whole = _parser()
+    describe(whole)
     # As in the API, the subtypes of web3 monitors are types here, too.
-    options, unknown = _parser().parse_known_args([UMBRELLA, *argv] if argv[:1] and argv[0] in WEB3 else argv)
+    options, unknown = whole.parse_known_args([UMBRELLA, *argv] if argv[:1] and argv[0] in WEB3 else argv)
     parser: argparse.ArgumentParser = options.parser
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -56,6 +56,7 @@ class Spool:
         self._held: deque[Sealed] = deque()  # batches that the disk did not accept
         self._held_bytes = 0
         self._totals: dict[int, int] = {}
+        self._positions_fault = ""  # that was logged
         finish_repairs(directory)
         self._segments.extend(self._load_all(directory))
         # Segments whose age no trusted clock has confirmed yet.
@@ -111,14 +112,19 @@ class Spool:
         self._expire()
         self.ledger.forget({incarnation for incarnation, _, _ in self._pieces()})
         if not self._held:
-            await self.ledger.save_aside()
+            try:
+                await self.ledger.save_aside()
+            except OSError as error:
+                self._make_room_for_positions(error)  # the next turn saves them
+            else:
+                self._positions_fault = ""
         return False
 
     def close(self) -> None:
         """Sync everything and release the lock."""
         self._flush()
         if not self._held:
-            self.ledger.save()
+            self._save_positions()
         self._files.close()
 
     def segment_after(self, incarnation: int, seq: int, likely: Segment | None = None) -> Segment | None:
@@ -243,6 +249,23 @@ class Spool:
         while self._segments and self.bytes + self._segment_bytes > self._max_bytes:
             if not self._drop_acked():
                 self._drop(self._segments[0], "spool full")
+
+    def _save_positions(self) -> None:
+        try:
+            self.ledger.save()
+        except OSError as error:
+            if self._make_room_for_positions(error):
+                with contextlib.suppress(OSError):  # without them the next start sends more than it must
+                    self.ledger.save()
+
+    def _make_room_for_positions(self, fault: OSError) -> bool:
+        """Delete acknowledged batches, if there are any; else log *fault* once."""
+        if self._drop_acked():
+            return True
+        if self._positions_fault != (reason := fault.strerror or str(fault)):
+            self._positions_fault = reason
+            log.warning("spool positions not saved", fault=reason)
+        return False
 
     def _expire(self) -> None:
         now_us = self._boot_us()

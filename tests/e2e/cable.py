@@ -8,13 +8,15 @@ from tests.streams import stream_server
 
 
 class Cable:
-    """*port* leads to the server for as long as *whole* is set."""
+    """*port* leads to the server for as long as *whole* is set, and back for as long as *answers* is, too."""
 
     def __init__(self, address: str) -> None:
         self._host, _, self._port = address.rpartition(":")
         self.port = 0
         self.whole = asyncio.Event()
         self.whole.set()
+        self.answers = asyncio.Event()
+        self.answers.set()
 
     async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, both ways, until either end closes it."""
@@ -26,7 +28,10 @@ class Cable:
                 answers, there = await asyncio.open_connection(self._host, int(self._port))
             else:
                 answers, there = await asyncio.open_unix_connection(self._port)
-            pumps = self._pump(reader, there), self._pump(answers, writer)
+            pumps = (
+                self._pump(reader, there, self.whole),
+                self._pump(answers, writer, self.whole, self.answers),
+            )
             ways = [asyncio.create_task(pump) for pump in pumps]
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -36,9 +41,12 @@ class Cable:
             for end in filter(None, (there, writer)):
                 end.transport.abort()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pump(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *open_: asyncio.Event
+    ) -> None:
         while data := await reader.read(65536):
-            await self.whole.wait()
+            for each in open_:
+                await each.wait()
             writer.write(data)
             await writer.drain()
 

@@ -32,6 +32,7 @@ class Part:
 
     *executed*: it is never forked from a process that has loaded its code.
     *source*: the tree whose program is run; *python*: the interpreter of its environment.
+    *variables*: further ones of its environment.
     """
 
     role: str
@@ -40,6 +41,7 @@ class Part:
     executed: bool = False
     source: Path = _ROOT
     python: str = sys.executable
+    variables: Mapping[str, str] = field(default_factory=dict)
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -62,7 +64,7 @@ class Part:
         """Of a process in this directory with these TOCSIN_ variables."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
         told = {f"TOCSIN_{name}": value for name, value in settings.items()}
-        return kept | told | {"TOCSIN_DATA_DIR": str(self.home)}
+        return kept | told | {"TOCSIN_DATA_DIR": str(self.home), **self.variables}
 
     def send(self, number: signal.Signals) -> None:
         assert self.process is not None

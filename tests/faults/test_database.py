@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -14,8 +13,11 @@ import pytest
 from collector.evaluation.storage import cursors, locks
 from collector.evaluation.writer import ResultWriter, Submission
 from collector.platform.storage.db import Db
+from collector.platform.storage.liveness import LivenessWatch
+from shared.errors import Unavailable
 from shared.results import Status
 from tests.evaluation.world import World, make_world, writing
+from tests.faults.walk import stopped
 from tests.streams import stream_server
 
 UP, DOWN = Status.UP, Status.DOWN
@@ -218,10 +220,26 @@ async def test_a_hung_server_is_waited_for_and_everything_is_stored_once(db: Db)
         sending = asyncio.create_task(send_until_stored(world, writer, batches))
         await asyncio.sleep(0.05)
         pids = await world.fetch("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
-        for row in pids:
-            os.kill(row["pid"], signal.SIGSTOP)
-        await asyncio.sleep(HUNG_S)
-        for row in pids:
-            os.kill(row["pid"], signal.SIGCONT)
+        with stopped([row["pid"] for row in pids]):
+            await asyncio.sleep(HUNG_S)
         await sending
+    await assert_once(world, 4)
+
+
+async def test_what_waits_for_a_hung_server_fails_before_it_goes_on_and_is_stored_once(
+    db: Db, database_url: str
+) -> None:
+    world = await make_world(db, monitors=MONITORS)
+    batches = outages(world, 4)
+    watch = LivenessWatch(database_url, db.activity, patience_s=1.0)
+    await watch.turn()
+    async with writing(world) as writer:
+        pids = await world.fetch("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        with stopped([row["pid"] for row in pids]):
+            waiting = writer.submit(replace(batches[0]))
+            await watch.turn()
+            done, _ = await asyncio.wait({waiting}, timeout=5)
+            assert [type(each.exception()) for each in done] == [Unavailable]
+        await send_until_stored(world, writer, batches)
+    watch.close()
     await assert_once(world, 4)

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(150)]
 MONITORS = 40
 TAKEN_WITHIN_S = 10.0
 INTERVAL_S = 2
+ONE_WAY_S = 15.0
 
 
 async def _gaps(made: Fleet) -> dict[int, list[float]]:
@@ -115,6 +116,47 @@ async def test_a_probe_that_is_cut_off_goes_on_checking_and_what_it_found_counts
             await _no_incident(made)
             # It went on all the while, and told of it later: nowhere is a hole.
             assert max(gap for each in (await _gaps(made)).values() for gap in each) < 3.0
+
+
+async def test_where_only_acknowledgements_are_lost_nothing_is_stored_twice_and_no_outage_is_seen(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with receiving() as target, fleet(database_url, tmp_path) as made:
+        collector = await made.collector()
+        async with cable(collector.settings["GRPC_LISTEN"]) as line:
+            await made.probe("eu", collector, COLLECTOR=f"127.0.0.1:{line.port}")
+            await made.probe("us", collector)
+            monitors = await made.monitors(MONITORS, target.url("/"))
+            monitors += await made.monitors(MONITORS, target.url("/"), location="us")
+            await made.shared_by(2, 2 * MONITORS)
+            await asyncio.sleep(2)
+            sent = await _sent(made)
+
+            line.answers.clear()
+            await eventually(lambda: _more_sent(made, sent), timeout_s=20)
+            await asyncio.sleep(ONE_WAY_S)
+            await _no_incident(made)
+            line.answers.set()
+            await made.shared_by(2, 2 * MONITORS)
+            await asyncio.sleep(3)
+
+            await made.pause_all(monitors)
+            await made.assert_all_stored_once()
+            await _no_incident(made)
+            assert await made.rows("SELECT count(*) FROM refused_results") == [{"count": 0}]
+            gaps = await _gaps(made)
+            assert len(gaps) == 2 * MONITORS
+            assert max(gap for each in gaps.values() for gap in each) < 3.0
+
+
+async def _sent(made: Fleet) -> int:
+    rows = await made.rows("SELECT sum(last_seq)::bigint AS sent FROM probe_cursors")
+    return int(rows[0]["sent"])
+
+
+async def _more_sent(made: Fleet, before: int) -> bool:
+    """Batches still arrive, of which one probe hears no acknowledgement."""
+    return await _sent(made) > before
 
 
 @pytest.mark.parametrize("collectors", [1, 2])

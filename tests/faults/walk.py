@@ -6,8 +6,8 @@ import random
 import signal
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -80,18 +80,26 @@ def _pause(part: str) -> Fault:
     """Stop all of its processes for a while, as a machine that hangs."""
 
     async def fault(world: World) -> None:
-        pids = world.product.pids(part)
-        try:
-            for pid in pids:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGSTOP)
+        with stopped(world.product.pids(part)):
             await asyncio.sleep(world.chance.uniform(0.5, 4))
-        finally:
-            for pid in pids:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGCONT)
 
     return fault
+
+
+@contextmanager
+def stopped(pids: Iterable[int]) -> Iterator[None]:
+    """Stop these processes, of which some may be gone, for the block."""
+
+    def send(number: signal.Signals) -> None:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    try:
+        send(signal.SIGSTOP)
+        yield
+    finally:
+        send(signal.SIGCONT)
 
 
 async def _cut(world: World) -> None:

@@ -25,6 +25,7 @@ from shared.loop import forever
 from shared.tokens import new_key
 from tests.clocks import GivenClock
 from tests.http.client import Api, Clock
+from tests.shared_server import shares_server
 
 PUBLIC_URL = "https://tocsin.example.com"
 # More than any test asks for.
@@ -80,9 +81,17 @@ async def made(db: Db) -> FirstStart:
 
 
 @pytest.fixture
-async def api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
+async def own_api(db: Db, keyring: Keyring, made: FirstStart) -> AsyncIterator[Api]:
+    """A server and a database of the test's own."""
     async with serving(db, keyring, made) as served:
         yield served
+
+
+@pytest.fixture
+def api(request: pytest.FixtureRequest, server_url: str) -> Api:
+    """The test's own server; with the marker `shares_server`, a team of its own on that of the module."""
+    served: Api = request.getfixturevalue("team" if shares_server(request.node) else "own_api")
+    return served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -97,4 +106,5 @@ async def module_api(module_database_url: str) -> AsyncIterator[Api]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def team(module_api: Api) -> Api:
     """The admin of a new team, on the server that the module shares: for cases that act in a team alone."""
+    module_api.clock.ahead = timedelta()
     return await module_api.other_team("Admin")

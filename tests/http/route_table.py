@@ -106,6 +106,10 @@ async def _page(api: Api) -> str:
     return await posted(api, "/v1/status-pages", BODIES["POST", "/v1/status-pages"])
 
 
+async def _template(api: Api) -> str:
+    return await posted(api, "/v1/incident-templates", BODIES["POST", "/v1/incident-templates"])
+
+
 async def _report(api: Api) -> str:
     return await posted(api, "/v1/reports", BODIES["POST", "/v1/reports"])
 
@@ -160,6 +164,7 @@ MAKERS: dict[str, tuple[str, Callable[[Api], Awaitable[str]]]] = {
     "/v1/deliveries": ("dlv", _delivery),
     "/v1/maintenance-windows": ("mw", _window),
     "/v1/status-pages": ("sp", _page),
+    "/v1/incident-templates": ("tpl", _template),
     "/v1/reports": ("rep", _report),
     "/v1/probes": ("prb", _probe),
     "/v1/probe-tokens": ("tok", _probe_token),
@@ -209,6 +214,13 @@ BODIES: dict[Route, dict[str, Any]] = {
         "rrule": "FREQ=DAILY",
     },
     ("PUT", "/v1/maintenance-windows/{id}"): {"name": "other"},
+    ("POST", "/v1/incident-templates"): {
+        "name": "Slow",
+        "title": "{component} is slow",
+        "status": "investigating",
+        "message": "Sorry.",
+    },
+    ("PUT", "/v1/incident-templates/{id}"): {"status": "identified"},
     ("POST", "/v1/status-pages"): {"name": "Example"},
     ("PUT", "/v1/status-pages/{id}"): {"branding": {"primaryColor": "#1a7f5a"}},
     ("PUT", "/v1/status-pages/{id}/access"): {"networks": ["192.0.2.0/24"]},

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.importers.cli.sources import Unreadable, gatus_document
+from collector.importers.cli.sources import UnreadableSource, gatus_document
 from collector.importers.core import gatus
 from collector.importers.core.draft import Draft, WrongSource
-from collector.importers.core.report import Outcome
+from collector.importers.core.report import ImportOutcome
 from collector.importers.service.finish import finish, variables
 
 STATUS_OK = "[STATUS] == 200"
@@ -31,7 +31,9 @@ def endpoint(**fields: Any) -> dict[str, Any]:
 def left_out(document: dict[str, Any]) -> dict[str, str]:
     _, draft = imported(document)
     return {
-        line.origin.name: line.reasons[0] for line in draft.report.lines if line.outcome is Outcome.LEFT_OUT
+        line.origin.name: line.reasons[0]
+        for line in draft.report.lines
+        if line.outcome is ImportOutcome.LEFT_OUT
     }
 
 
@@ -122,7 +124,7 @@ def test_a_condition_without_counterpart_is_named() -> None:
         }
     )
     [line] = [line for line in draft.report.lines if line.origin.kind == "endpoint"]
-    assert line.outcome is Outcome.CHANGED
+    assert line.outcome is ImportOutcome.CHANGED
     assert line.reasons == ["a condition is not carried: [IP] == 192.0.2.1: [IP] has no counterpart"]
 
 
@@ -282,7 +284,7 @@ def test_a_file_of_something_else_is_refused(document: dict[str, Any]) -> None:
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("endpoints:\n  - name: a\n   url: b\n")
-    with pytest.raises(Unreadable, match=r"config.yaml:3: is no YAML"):
+    with pytest.raises(UnreadableSource, match=r"config.yaml:3: is no YAML"):
         gatus_document(path, None)
 
 
@@ -330,7 +332,7 @@ def test_each_endpoint_is_either_in_the_file_or_named_in_the_report(endpoints: l
     document = {"endpoints": endpoints, "alerting": {"email": {"to": "a@example.com"}}}
     sections, draft = imported(document)
     lines = [line for line in draft.report.lines if line.origin.kind == "endpoint"]
-    carried = [line for line in lines if line.outcome is not Outcome.LEFT_OUT]
+    carried = [line for line in lines if line.outcome is not ImportOutcome.LEFT_OUT]
     assert len(lines) == len(endpoints)
     assert len(carried) == len(sections.get("monitors", []))
     assert len({monitor["key"] for monitor in sections.get("monitors", [])}) == len(carried)

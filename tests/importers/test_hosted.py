@@ -6,12 +6,14 @@ import pytest
 
 from collector.importers.core import healthchecks, uptimerobot
 from collector.importers.core.draft import WrongSource
-from collector.importers.core.report import Outcome
+from collector.importers.core.report import ImportOutcome
 from collector.importers.service.finish import finish, variables
 
 
 def left_out(report: Any) -> dict[str, str]:
-    return {line.origin.name: line.reasons[0] for line in report.lines if line.outcome is Outcome.LEFT_OUT}
+    return {
+        line.origin.name: line.reasons[0] for line in report.lines if line.outcome is ImportOutcome.LEFT_OUT
+    }
 
 
 V2 = {

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from collector.importers.cli.prometheus_files import prometheus_files
-from collector.importers.cli.sources import Unreadable, json_of
+from collector.importers.cli.sources import UnreadableSource, json_of
 from collector.importers.core import (
     better_stack,
     gatus,
@@ -389,14 +389,14 @@ def test_what_lies_beside_or_above_is_no_concern_of_it(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match=r"gone/prometheus.yml: cannot be read"):
+    with pytest.raises(UnreadableSource, match=r"gone/prometheus.yml: cannot be read"):
         prometheus_files(tmp_path / "gone" / "prometheus.yml", None, None)
 
 
 def test_a_source_that_is_nested_deeply_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text("[" * 500 + "]" * 500)
-    with pytest.raises(Unreadable, match="nested deeper than 64"):
+    with pytest.raises(UnreadableSource, match="nested deeper than 64"):
         json_of(path)
 
 

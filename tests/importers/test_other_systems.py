@@ -7,13 +7,15 @@ import pytest
 
 from collector.importers.core import better_stack, pingdom, statuscake, statuspage, upptime
 from collector.importers.core.draft import Draft, WrongSource
-from collector.importers.core.report import Outcome
+from collector.importers.core.report import ImportOutcome
 from collector.importers.service.finish import finish, variables
 
 
 def left_out(draft: Draft) -> dict[str, str]:
     return {
-        line.origin.name: line.reasons[0] for line in draft.report.lines if line.outcome is Outcome.LEFT_OUT
+        line.origin.name: line.reasons[0]
+        for line in draft.report.lines
+        if line.outcome is ImportOutcome.LEFT_OUT
     }
 
 

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from collector.importers.cli.prometheus_files import prometheus_files
-from collector.importers.cli.sources import Unreadable
+from collector.importers.cli.sources import UnreadableSource
 from collector.importers.core import prometheus
 from collector.importers.core.draft import Draft, WrongSource
-from collector.importers.core.report import Outcome
+from collector.importers.core.report import ImportOutcome
 from collector.importers.service.finish import finish
 
 JOB: dict[str, Any] = {
@@ -66,7 +66,9 @@ def imported(folder: Path) -> tuple[dict[str, Any], Draft]:
 
 def left_out(draft: Draft) -> dict[str, str]:
     return {
-        line.origin.name: line.reasons[0] for line in draft.report.lines if line.outcome is Outcome.LEFT_OUT
+        line.origin.name: line.reasons[0]
+        for line in draft.report.lines
+        if line.outcome is ImportOutcome.LEFT_OUT
     }
 
 
@@ -187,7 +189,7 @@ def test_what_cannot_be_known_from_the_files_is_named(tmp_path: Path) -> None:
 
 
 def test_without_its_files_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="is no configuration of Prometheus"):
+    with pytest.raises(UnreadableSource, match="is no configuration of Prometheus"):
         prometheus_files(tmp_path, None, None)
     (tmp_path / "prometheus.yml").write_text("scrape_configs: []\n")
     with pytest.raises(WrongSource, match="give it with --blackbox"):

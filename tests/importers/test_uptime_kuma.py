@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collector.importers.cli.sources import Unreadable, kuma_source
+from collector.importers.cli.sources import UnreadableSource, kuma_source
 from collector.importers.core import uptime_kuma
 from collector.importers.core.draft import Draft
-from collector.importers.core.report import Outcome
+from collector.importers.core.report import ImportOutcome
 from collector.importers.core.uptime_kuma import Options
 from collector.importers.service.finish import finish, variables
 from tests.importers.kuma import KumaDatabase
@@ -29,7 +29,9 @@ def imported(kuma: KumaDatabase, **options: Any) -> tuple[dict[str, Any], Draft]
 
 def left_out(draft: Draft) -> dict[str, str]:
     return {
-        line.origin.name: line.reasons[0] for line in draft.report.lines if line.outcome is Outcome.LEFT_OUT
+        line.origin.name: line.reasons[0]
+        for line in draft.report.lines
+        if line.outcome is ImportOutcome.LEFT_OUT
     }
 
 
@@ -345,7 +347,7 @@ def test_backups_and_lists_made_by_hand(tmp_path: Path, document: Any) -> None:
 def test_something_else_is_refused(tmp_path: Path, content: bytes, text: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(Unreadable, match=text):
+    with pytest.raises(UnreadableSource, match=text):
         kuma_source(path)
 
 
@@ -395,6 +397,6 @@ def test_each_monitor_is_either_in_the_file_or_named_in_the_report(
     sections = finish(draft)
     lines = [line for line in draft.report.lines if line.origin.kind == "monitor"]
     groups = sum(type_ == "group" for type_, _ in rows)
-    carried = sum(line.outcome is not Outcome.LEFT_OUT for line in lines)
+    carried = sum(line.outcome is not ImportOutcome.LEFT_OUT for line in lines)
     assert len(lines) == len(rows)
     assert carried - groups == len(sections.get("monitors", []))

@@ -12,6 +12,8 @@ from collector.manual import library
 from collector.manual.library import BESIDE, manual
 from tests.console.client import Console
 
+pytestmark = pytest.mark.shares_server
+
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r'<a [^>]*href="([^"]*)"')
 CONSOLE = ("/", "/v1/docs")

@@ -7,7 +7,7 @@ from typing import Any, Final
 from collector.history.storage import partitions
 from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage import sealed
-from collector.platform.storage.db import Connection
+from collector.platform.storage.connector import Connection
 
 DAY: Final = date(2021, 3, 28)
 SECRET: Final = "canary-of-a-secret"

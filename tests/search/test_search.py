@@ -12,6 +12,8 @@ from shared.clock import utc_now
 from tests.console.client import Console, Page
 from tests.probes.ground import make_team
 
+pytestmark = pytest.mark.shares_server
+
 TCP: dict[str, Any] = {"type": "tcp", "config": {"host": "db.example.com", "port": 5432}}
 
 

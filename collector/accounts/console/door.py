@@ -6,7 +6,9 @@ import structlog
 from aiohttp import hdrs, web
 
 from collector.accounts.console.sign_in_state import SIGN_IN
+from collector.accounts.core.webauthn import RelyingParty
 from collector.accounts.service import console_sessions, sign_in, two_factor, users
+from collector.accounts.service.two_factor import SignInTicket
 from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import back, page, posted, value
@@ -68,7 +70,10 @@ async def admit(request: web.Request, user: User, after: str, *, by: str) -> web
     """Sign in *user*, whose first step was *by*; with a second factor, ask for its code first."""
     context = context_of(request)
     if await two_factor.is_on(context.db, user.team_id, user.id):
-        return ask_for_code(request, two_factor.ticket(context.keyring, user, after, context.now()))
+        ticket = SignInTicket(user.team_id, user.id, after)
+        return await ask_for_code(
+            request, ticket, two_factor.ticket(context.keyring, user, after, context.now())
+        )
     return await admitted(request, user, after, by=by)
 
 
@@ -79,10 +84,21 @@ async def admitted(request: web.Request, user: User, after: str, *, by: str) -> 
     return welcome(request, after, cookie, await sign_in.mark(context.db, user.team_id, user.id))
 
 
-def ask_for_code(request: web.Request, ticket: str, fault: str = "", status: int = 200) -> web.Response:
-    """Show the form of the second step."""
+async def ask_for_code(
+    request: web.Request, ticket: SignInTicket, text: str, fault: str = "", status: int = 200
+) -> web.Response:
+    """Show the form of the second step; *text*: the ticket as the browser keeps it."""
+    context = context_of(request)
     shown = (Flash("bad", fault),) if fault else ()
-    return page(request, "second_step.html.j2", status=status, said=shown, ticket=ticket)
+    return page(
+        request,
+        "second_step.html.j2",
+        status=status,
+        said=shown,
+        ticket=text,
+        state=await two_factor.state(context.db, ticket.team_id, ticket.user_id),
+        site=RelyingParty.of(context.public_url),
+    )
 
 
 async def second_step(request: web.Request) -> web.StreamResponse:
@@ -94,7 +110,9 @@ async def second_step(request: web.Request) -> web.StreamResponse:
     try:
         await door.knock_with_code(ticket.user_id)
     except Limited as error:
-        return _wait(ask_for_code(request, value(sent, "ticket"), _too_many(error), status=429), error)
+        return _wait(
+            await ask_for_code(request, ticket, value(sent, "ticket"), _too_many(error), status=429), error
+        )
     user, from_ = await users.one(context.db, ticket.team_id, ticket.user_id), browser(request)
     actor = Actor(
         user.team_id,
@@ -108,7 +126,7 @@ async def second_step(request: web.Request) -> web.StreamResponse:
     )
     if proof is None:
         log.info("sign-in refused", address=from_.address, step="code")
-        return ask_for_code(request, value(sent, "ticket"), _WRONG_CODE, status=403)
+        return await ask_for_code(request, ticket, value(sent, "ticket"), _WRONG_CODE, status=403)
     return await admitted(request, user, ticket.after, by=proof.value)
 
 
@@ -126,7 +144,7 @@ async def leave_everywhere(request: web.Request) -> web.StreamResponse:
 def welcome(request: web.Request, after: str, cookie: str, mark: str = "") -> web.Response:
     """Redirect with the cookie of a new session, and a mark that identifies the browser later."""
     answer = back(request, after)
-    signed_in(request, answer, cookie, int(session.LIFE.total_seconds()))
+    signed_in(request, answer, cookie)
     make_known(request, answer, mark)
     return answer
 
@@ -188,6 +206,7 @@ def _form(
         teams=teams or [],
         mail=context_of(request).transport.mailer is not None,
         provider=provider.client.name if provider else "",
+        site=RelyingParty.of(context_of(request).public_url),
     )
 
 

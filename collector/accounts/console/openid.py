@@ -14,12 +14,12 @@ from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import page
 from collector.console.state import browser
-from collector.http.auth import is_secure
 from collector.http.context import context_of
+from collector.http.cookies import HostCookie
 from shared import ids
 from shared.errors import Forbidden, NotFound
 
-_COOKIE: Final = "tocsin_openid"
+_COOKIE: Final = HostCookie("tocsin_openid")
 
 
 async def go(request: web.Request) -> web.StreamResponse:
@@ -29,21 +29,13 @@ async def go(request: web.Request) -> web.StreamResponse:
     after, user = session.safe_next(request.query.get("next")), request.query.get("user", "")
     attempt, url = await provider.begin(after, user[:64])
     answer = web.Response(status=303, headers={hdrs.LOCATION: url})
-    answer.set_cookie(
-        _name(request),
-        packed(attempt),
-        path="/",
-        max_age=int(PATIENCE.total_seconds()),
-        httponly=True,
-        samesite="Lax",
-        secure=is_secure(request),
-    )
+    _COOKIE.set(request, answer, packed(attempt), PATIENCE)
     return answer
 
 
 async def back(request: web.Request) -> web.StreamResponse:
     """Handle the return from the provider, which may have sent any user."""
-    context, attempt = context_of(request), unpacked(request.cookies.get(_name(request), ""))
+    context, attempt = context_of(request), unpacked(_COOKIE.read(request))
     await request.app[SIGN_IN].door.knock(browser(request).address)
     email = await _provider(request).end(attempt, request.query, context.now())
     if attempt is None:
@@ -59,7 +51,7 @@ async def back(request: web.Request) -> web.StreamResponse:
         context.db, user, browser(request), context.now(), by=console_sessions.BY_PROVIDER
     )
     answer = welcome(request, session.safe_next(attempt.after), cookie)
-    answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
+    _COOKIE.delete(request, answer)
     return answer
 
 
@@ -86,7 +78,3 @@ async def _which(request: web.Request, attempt: Attempt, users: list[User]) -> w
         for user in users
     ]
     return page(request, "which_team.html.j2", teams=teams)
-
-
-def _name(request: web.Request) -> str:
-    return f"__Host-{_COOKIE}" if is_secure(request) else _COOKIE

@@ -9,16 +9,18 @@ from aiohttp import web
 from markupsafe import Markup
 
 from collector.accounts.console.sign_in_state import SIGN_IN
-from collector.accounts.service import two_factor, users
+from collector.accounts.core.webauthn import RelyingParty
+from collector.accounts.service import passkeys, two_factor, users
+from collector.console import session
 from collector.console.answers import back, page, posted, value
-from collector.console.state import visitor, who
+from collector.console.state import browser, visitor, who
 from collector.http.context import context_of
 from collector.platform.access import Actor
 from collector.platform.seal import Keyring
 from collector.platform.storage.db import Db
 from shared.errors import Conflict, Forbidden, Invalid
 
-_HERE: Final = "/settings/account/two-factor"
+HERE: Final = "/settings/account/two-factor"
 
 
 class ChangeByCode(Protocol):
@@ -30,18 +32,20 @@ class ChangeByCode(Protocol):
 
 
 async def show(request: web.Request) -> web.StreamResponse:
-    return await _shown(request)
+    return await shown(request)
 
 
 async def begin(request: web.Request) -> web.StreamResponse:
     """Make a secret, which the next page shows."""
     context, mine = context_of(request), visitor(request)
     _demand_own_session(request)
+    if await two_factor.is_on(context.db, mine.team_id, mine.user_id):
+        demand_fresh(request)
     try:
         await two_factor.begin(context.db, context.keyring, who(request), mine.user_id, context.now())
     except Conflict as error:
-        return back(request, _HERE, f"{error}.", tone="warn")
-    return back(request, _HERE)
+        return back(request, HERE, f"{error}.", tone="warn")
+    return back(request, HERE)
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:
@@ -68,12 +72,12 @@ async def _with_code(request: web.Request, change: ChangeByCode) -> web.StreamRe
     try:
         codes = await change(context.db, context.keyring, who(request), mine.user_id, code, context.now())
     except Invalid as fault:
-        return await _shown(request, fault=fault.details["code"])
+        return await shown(request, fault=fault.details["code"])
     except Conflict as error:
-        return back(request, _HERE, f"{error}.", tone="warn")
+        return back(request, HERE, f"{error}.", tone="warn")
     if not codes:
-        return back(request, "/settings/account", "Two-factor authentication is off.")
-    return await _shown(request, codes=codes)
+        return back(request, "/settings/account", "Authenticator app turned off.")
+    return await shown(request, codes=codes)
 
 
 def _demand_own_session(request: web.Request) -> None:
@@ -81,11 +85,19 @@ def _demand_own_session(request: web.Request) -> None:
         raise Forbidden("Sign in with your password to change this.")
 
 
-async def _shown(request: web.Request, *, fault: str = "", codes: list[str] | None = None) -> web.Response:
+def demand_fresh(request: web.Request) -> None:
+    """Demand a session of this user's own that began a short while ago. Raises Forbidden."""
+    _demand_own_session(request)
+    if not session.is_fresh(visitor(request).ends_at, context_of(request).now()):
+        raise Forbidden("Sign in again to change how you sign in.")
+
+
+async def shown(request: web.Request, *, fault: str = "", codes: list[str] | None = None) -> web.Response:
+    """Show the second factors; *fault*: of a typed code, *codes*: recovery codes that were just made."""
     context, mine = context_of(request), visitor(request)
     state = await two_factor.state(context.db, mine.team_id, mine.user_id)
     secret = None
-    if state.since is None and mine.token_id is None:
+    if state.app_since is None and mine.token_id is None:
         user = await users.one(context.db, mine.team_id, mine.user_id)
         secret = await two_factor.pending(context.db, context.keyring, user)
     return page(
@@ -98,6 +110,10 @@ async def _shown(request: web.Request, *, fault: str = "", codes: list[str] | No
         fault=fault,
         codes=codes or [],
         most=two_factor.RECOVERY_CODES,
+        site=RelyingParty.of(context.public_url),
+        fresh=session.is_fresh(mine.ends_at, context.now()),
+        device=browser(request).agent,
+        longest_name=passkeys.LONGEST_NAME,
     )
 
 

@@ -1,4 +1,4 @@
-"""The second factor of a sign-in by password: an authenticator app, and recovery codes for its loss."""
+"""The second factor of a sign-in by password: an authenticator app or passkeys, and recovery codes."""
 
 import base64
 import secrets
@@ -12,8 +12,9 @@ import orjson
 
 from collector.accounts.core import totp
 from collector.accounts.service.users import WHAT
-from collector.accounts.storage import console_sessions, users
+from collector.accounts.storage import console_sessions, passkeys, users
 from collector.accounts.storage import two_factor as table
+from collector.accounts.storage.passkeys import Passkey
 from collector.accounts.storage.two_factor import SecondFactor
 from collector.accounts.storage.users import User
 from collector.platform import audit
@@ -39,14 +40,20 @@ class SecondStep(StrEnum):
 
     APP = "password and code"
     RECOVERY_CODE = "password and recovery code"
+    PASSKEY = "password and passkey"
 
 
 @dataclass(frozen=True, slots=True)
 class TwoFactorState:
-    """*since*: when it was turned on, or None; *recovery_codes*: the number of unused ones."""
+    """*app_since*: when the app was confirmed, or None; *recovery_codes*: the number of unused ones."""
 
-    since: datetime | None
+    app_since: datetime | None
+    passkeys: tuple[Passkey, ...]
     recovery_codes: int
+
+    @property
+    def is_on(self) -> bool:
+        return self.app_since is not None or bool(self.passkeys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +76,21 @@ class SignInTicket:
 async def state(db: Db, team_id: int, user_id: UUID) -> TwoFactorState:
     async with db.connection() as tx:
         since = await table.confirmed_at(tx, team_id, user_id)
-        left = await table.recovery_codes_left(tx, team_id, user_id) if since else 0
-    return TwoFactorState(since, left)
+        keys = await passkeys.of_user(tx, team_id, user_id)
+        left = await table.recovery_codes_left(tx, team_id, user_id) if since or keys else 0
+    return TwoFactorState(since, tuple(keys), left)
 
 
 async def is_on(db: Db, team_id: int, user_id: UUID) -> bool:
     """Whether the user signs in with a second factor."""
     async with db.connection() as tx:
-        return await table.confirmed_at(tx, team_id, user_id) is not None
+        return await table.has_any(tx, team_id, user_id)
 
 
 async def users_with(db: Db, team_id: int) -> set[UUID]:
     """Return the users of the team who sign in with a second factor."""
     async with db.connection() as tx:
-        return await table.confirmed_users(tx, team_id)
+        return await table.users_with_any(tx, team_id)
 
 
 async def begin(db: Db, keyring: Keyring, who: Actor, user_id: UUID, now: datetime) -> None:
@@ -90,7 +98,7 @@ async def begin(db: Db, keyring: Keyring, who: Actor, user_id: UUID, now: dateti
     sealed = keyring.seal(secrets.token_bytes(totp.SECRET_BYTES), _place(who.team_id, user_id))
     async with db.transaction() as tx:
         if not await table.begin(tx, who.team_id, user_id, sealed, now):
-            raise Conflict("Two-factor authentication is on already")
+            raise Conflict("An authenticator app is set up already")
 
 
 async def pending(db: Db, keyring: Keyring, user: User) -> PendingSecret | None:
@@ -106,12 +114,13 @@ async def pending(db: Db, keyring: Keyring, user: User) -> PendingSecret | None:
 async def confirm(
     db: Db, keyring: Keyring, who: Actor, user_id: UUID, typed: str, now: datetime, *, session_id: UUID
 ) -> list[str]:
-    """Turn the second factor on by a first code; return the recovery codes, which are stored nowhere.
+    """Turn the app on by a first code; return the recovery codes, which are stored nowhere.
 
     Every session of the user but *session_id* ends: it began with the password alone.
     Raises Invalid for a wrong code, Conflict if nothing waits for one.
     """
     async with db.transaction() as tx:
+        await table.lock_user(tx, who.team_id, user_id)
         factor = await table.lock(tx, who.team_id, user_id)
         if factor is None or factor.confirmed_at is not None:
             raise Conflict("Nothing waits for a code: start again")
@@ -119,7 +128,7 @@ async def confirm(
             raise Invalid({"code": _WRONG})
         await table.confirm(tx, who.team_id, user_id, now)
         await console_sessions.end_all(tx, who.team_id, user_id, session_id)
-        codes = await _new_codes(tx, who.team_id, user_id)
+        codes = await new_codes(tx, who.team_id, user_id)
         await _record(tx, who, "enable-two-factor", user_id, who.name)
     return codes
 
@@ -130,7 +139,7 @@ async def renew_codes(
     """Replace the recovery codes. Raises Invalid for a wrong code, Conflict if it is off."""
     async with db.transaction() as tx:
         await _demand_proof(tx, keyring, who.team_id, user_id, typed, now)
-        codes = await _new_codes(tx, who.team_id, user_id)
+        codes = await new_codes(tx, who.team_id, user_id)
         await _record(tx, who, "renew-recovery-codes", user_id, who.name)
     return codes
 
@@ -138,23 +147,37 @@ async def renew_codes(
 async def turn_off(
     db: Db, keyring: Keyring, who: Actor, user_id: UUID, typed: str, now: datetime
 ) -> list[str]:
-    """Turn the user's own second factor off; no recovery code is left. Raises Invalid, Conflict."""
+    """Turn the user's own app off; no recovery code is new. Raises Invalid, Conflict."""
     async with db.transaction() as tx:
+        await table.lock_user(tx, who.team_id, user_id)
+        if await table.confirmed_at(tx, who.team_id, user_id) is None:
+            raise Conflict("No authenticator app is set up")
         await _demand_proof(tx, keyring, who.team_id, user_id, typed, now)
-        team = await teams.get(tx, who.team_id)
-        if team is not None and team.two_factor_required:
-            raise Conflict("Your team requires two-factor authentication")
         await table.delete(tx, who.team_id, user_id)
+        await settle(tx, who.team_id, user_id)
         await _record(tx, who, "disable-two-factor", user_id, who.name)
     return []
 
 
+async def settle(tx: Tx, team_id: int, user_id: UUID) -> None:
+    """Delete the recovery codes with the last second factor. Raises Conflict if the team requires one."""
+    if await table.has_any(tx, team_id, user_id):
+        return
+    team = await teams.get(tx, team_id)
+    if team is not None and team.two_factor_required:
+        raise Conflict("Your team requires two-factor authentication")
+    await table.replace_recovery_codes(tx, team_id, user_id, [])
+
+
 async def reset(db: Db, who: Actor, user_id: UUID) -> None:
-    """Turn off the second factor of a user who lost it, as an admin or the operator. Raises NotFound."""
+    """Turn off all second factors of a user who lost them, as an admin or the operator. Raises NotFound."""
     async with db.transaction() as tx:
         user = demand_found(await users.hold(tx, who.team_id, user_id), WHAT)
-        if not await table.delete(tx, who.team_id, user_id):
+        had_app = await table.delete(tx, who.team_id, user_id)
+        had_passkeys = await passkeys.delete_all(tx, who.team_id, user_id)
+        if not had_app and not had_passkeys:
             raise NotFound(f"{user.email} signs in without a second factor")
+        await table.replace_recovery_codes(tx, who.team_id, user_id, [])
         await _record(tx, who, "disable-two-factor", user_id, user.email)
 
 
@@ -189,7 +212,7 @@ def read_ticket(keyring: Keyring, text: str, now: datetime) -> SignInTicket | No
 async def _demand_proof(
     tx: Tx, keyring: Keyring, team_id: int, user_id: UUID, typed: str, now: datetime
 ) -> None:
-    if await table.confirmed_at(tx, team_id, user_id) is None:
+    if not await table.has_any(tx, team_id, user_id):
         raise Conflict("Two-factor authentication is off")
     if await _proof(tx, keyring, team_id, user_id, typed, now) is None:
         raise Invalid({"code": _WRONG})
@@ -199,9 +222,8 @@ async def _proof(
     tx: Tx, keyring: Keyring, team_id: int, user_id: UUID, typed: str, now: datetime
 ) -> SecondStep | None:
     factor = await table.lock(tx, team_id, user_id)
-    if factor is None or factor.confirmed_at is None:
-        return None
-    if await _accept_code(tx, keyring, team_id, user_id, factor, typed, now):
+    confirmed = factor is not None and factor.confirmed_at is not None
+    if factor and confirmed and await _accept_code(tx, keyring, team_id, user_id, factor, typed, now):
         return SecondStep.APP
     if await table.use_recovery_code(tx, team_id, user_id, _recovery_hash(typed)):
         return SecondStep.RECOVERY_CODE
@@ -219,7 +241,8 @@ async def _accept_code(
     return step is not None
 
 
-async def _new_codes(tx: Tx, team_id: int, user_id: UUID) -> list[str]:
+async def new_codes(tx: Tx, team_id: int, user_id: UUID) -> list[str]:
+    """Replace the recovery codes of the user; return the new ones."""
     codes = [_recovery_code() for _ in range(RECOVERY_CODES)]
     await table.replace_recovery_codes(tx, team_id, user_id, [_recovery_hash(code) for code in codes])
     return codes

@@ -1,20 +1,26 @@
-"""The second factor of users, and the hashes of their recovery codes."""
+"""The authenticator apps of users, and the hashes of their recovery codes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from collector.platform.storage import second_factor
 from collector.platform.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
 class SecondFactor:
-    """*confirmed_at* is None until a first code proved it; *last_step*: that of the newest accepted code."""
+    """An app; *confirmed_at* is None until its first code, *last_step* that of the newest accepted code."""
 
     sealed_secret: bytes
     confirmed_at: datetime | None
     last_step: int
+
+
+async def lock_user(tx: Tx, team_id: int, user_id: UUID) -> None:
+    """Lock the user until the transaction ends: their second factors are changed one after another."""
+    await tx.execute("SELECT FROM users WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE", team_id, user_id)
 
 
 async def lock(tx: Tx, team_id: int, user_id: UUID) -> SecondFactor | None:
@@ -58,24 +64,32 @@ async def accept(tx: Tx, team_id: int, user_id: UUID, step: int) -> None:
 
 
 async def delete(tx: Tx, team_id: int, user_id: UUID) -> bool:
-    """Delete the user's second factor with its recovery codes; False if there was none."""
+    """Delete the secret of the user's app; False if there was none."""
     done = await tx.execute("DELETE FROM two_factor WHERE team_id = $1 AND user_id = $2", team_id, user_id)
     return done != "DELETE 0"
 
 
 async def confirmed_at(tx: Tx, team_id: int, user_id: UUID) -> datetime | None:
-    """Return since when the second factor is asked for; None if it is not."""
+    """Return since when codes of the user's app are asked for; None if they are not."""
     moment: datetime | None = await tx.fetchval(
         "SELECT confirmed_at FROM two_factor WHERE team_id = $1 AND user_id = $2", team_id, user_id
     )
     return moment
 
 
-async def confirmed_users(tx: Tx, team_id: int) -> set[UUID]:
-    """Return the users of the team who sign in with a second factor."""
-    rows = await tx.fetch(
-        "SELECT user_id FROM two_factor WHERE team_id = $1 AND confirmed_at IS NOT NULL", team_id
+async def has_any(tx: Tx, team_id: int, user_id: UUID) -> bool:
+    """Whether the user has a second factor of any kind."""
+    any_: bool = await tx.fetchval(
+        f"SELECT EXISTS (SELECT FROM ({second_factor.OWNERS}) o WHERE o.team_id = $1 AND o.user_id = $2)",
+        team_id,
+        user_id,
     )
+    return any_
+
+
+async def users_with_any(tx: Tx, team_id: int) -> set[UUID]:
+    """Return the users of the team who have a second factor of any kind."""
+    rows = await tx.fetch(f"SELECT user_id FROM ({second_factor.OWNERS}) o WHERE o.team_id = $1", team_id)
     return {row["user_id"] for row in rows}
 
 

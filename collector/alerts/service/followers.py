@@ -40,5 +40,10 @@ class AlertingFollowers:
     async def acknowledge(self, tx: Tx, actor: Actor, incident_id: UUID, now: datetime) -> None:
         await table.acknowledge_of(tx, actor.team_id, incident_id, actor.shown, now)
 
+    async def unacknowledge(
+        self, tx: Tx, team_id: int, incident_id: UUID, since: datetime, now: datetime
+    ) -> None:
+        await table.unacknowledge_of(tx, team_id, incident_id, since, now)
+
 
 FOLLOWERS = AlertingFollowers()

@@ -121,6 +121,25 @@ async def acknowledge_of(
     )
 
 
+async def unacknowledge_of(tx: Tx, team_id: int, incident_id: UUID, since: datetime, now: datetime) -> None:
+    """Let the alerts of this incident fire that were acknowledged at *since* or later; evaluate them now."""
+    await tx.execute(
+        """
+        WITH acknowledged AS (
+            SELECT id FROM alerts WHERE team_id = $1 AND incident_id = $2 AND status = 'acknowledged'
+                AND acknowledged_at >= $3
+            ORDER BY id FOR UPDATE
+        )
+        UPDATE alerts a SET status = 'firing', acknowledged_at = NULL, acknowledged_by = NULL, due_at = $4
+        FROM acknowledged k WHERE a.team_id = $1 AND a.id = k.id
+        """,
+        team_id,
+        incident_id,
+        since,
+        now,
+    )
+
+
 async def told_incident(tx: Tx, alert: Alert) -> LatestIncident | None:
     """Return the incident that the alert's first notice named."""
     if alert.told_incident_id is None:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from typing import Final
 
 import orjson
 
@@ -11,6 +12,10 @@ from collector.platform.interruptible import run
 from shared.command import begin_with
 from shared.settings import DeclaredSettings
 
+_HEAD: Final = (
+    "# What the team has, for tocsin apply -f. Fields that are as they would be by themselves are left out.\n"
+)
+
 
 def main(argv: list[str]) -> int:
     """Print the resources, in the same order each time."""
@@ -19,7 +24,7 @@ def main(argv: list[str]) -> int:
     if own.json:
         sys.stdout.write(orjson.dumps(sections, option=orjson.OPT_INDENT_2).decode() + "\n")
     else:
-        sys.stdout.write(text(sections))
+        sys.stdout.write(text(sections, _HEAD))
     return 0
 
 

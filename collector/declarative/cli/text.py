@@ -11,19 +11,16 @@ from collector.declarative.cli.yaml import scalar
 _KEPT: Final = re.compile(r"\$\{([A-Z0-9_]+)\?\}")
 _PREFIX: Final = "tag:yaml.org,2002:"
 _WIDTH: Final = 4096
-_HEAD: Final = """\
-# What the team has, for tocsin apply -f. Fields that are as they would be by themselves are left out.
-"""
 _SECRETS: Final = """\
 # Secrets are not written. Each stands as ${NAME?}: what the variable NAME says where tocsin apply runs, or,
 # while that is not set, what is there already. To make them elsewhere, set:
 """
 
 
-def text(sections: Mapping[str, Any]) -> str:
-    """Return the file, without secrets."""
+def text(sections: Mapping[str, Any], head: str) -> str:
+    """Return the file, without secrets, below *head*: whole lines of comment."""
     named = sorted(set(_KEPT.findall(str(sections))))
-    head = _HEAD + (_SECRETS + "".join(f"#   {name}\n" for name in named) if named else "")
+    head += _SECRETS + "".join(f"#   {name}\n" for name in named) if named else ""
     parts = [
         yaml.serialize(_node({name: listed}), Dumper=yaml.SafeDumper, allow_unicode=True, width=_WIDTH)
         for name, listed in sections.items()

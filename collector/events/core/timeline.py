@@ -8,6 +8,7 @@ class TimelineType(StrEnum):
 
     CREATED = "created"
     ACKNOWLEDGED = "acknowledged"
+    UNACKNOWLEDGED = "unacknowledged"
     REOPENED = "reopened"
     RESOLVED = "resolved"
     NOTE_ADDED = "note_added"

@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from collector.http.openapi import curl
 
+# Where the form of an operation stands for those who may try it.
+TRY_IT: Final = "<!-- try it -->"
 _DEEPEST: Final = 5
 _BOUNDS: Final = {"minimum": "from", "maximum": "to", "maxLength": "up to", "maxItems": "up to"}
 
 
 def article(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> str:
-    """Render an operation with its curl command, parameters, body and answers."""
+    """Render an operation with its curl command, the place TRY_IT, parameters, body and answers."""
     name = escape(operation["operationId"])
     command = curl.command(document["servers"][0]["url"], method, path, operation)
     return "".join(
@@ -21,6 +23,7 @@ def article(document: Mapping[str, Any], method: str, path: str, operation: Mapp
             f'<p><code><span class="m {method}">{method.upper()}</span> {escape(path)}</code></p>',
             f'<p class="soft">{escape(operation.get("description", "Needs no token."))}</p>',
             copied(command),
+            TRY_IT,
             _parameters(operation["parameters"]),
             _body(document, operation.get("requestBody")),
             _responses(document, operation["responses"]),

@@ -16,7 +16,7 @@ from collector.declarative.cli.text import text as written
 from collector.declarative.service.items import is_set_name
 from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import (
-    Unreadable,
+    UnreadableSource,
     documents,
     gatus_document,
     json_of,
@@ -36,7 +36,7 @@ from collector.importers.core import (
     uptimerobot,
 )
 from collector.importers.core.draft import Draft, WrongSource, filled
-from collector.importers.core.report import Report
+from collector.importers.core.report import ImportReport
 from collector.importers.service.finish import finish, variables
 from collector.platform.interruptible import run
 from shared.command import begin_with
@@ -76,7 +76,7 @@ def main(argv: list[str]) -> int:
     own, settings = begin_with(_parser(), DeclaredSettings, argv, _faults)
     try:
         draft = _draft(own)
-    except Unreadable as error:
+    except UnreadableSource as error:
         return _refused(str(error))
     sections = finish(draft)
     values = variables(draft)
@@ -106,16 +106,14 @@ def _draft(own: argparse.Namespace) -> Draft:
             return upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0])
         return _ANSWERS[own.system](json_of(path))
     except WrongSource as error:
-        raise Unreadable(f"{path}: {error}") from None
+        raise UnreadableSource(f"{path}: {error}") from None
 
 
 def _write(
     own: argparse.Namespace, system: str, sections: Mapping[str, Any], values: Mapping[str, str]
 ) -> None:
     """Write the file, and the values of its variables into another one that its owner alone can read."""
-    body = _HEAD.format(system=system) + "".join(
-        line for line in written(sections).splitlines(keepends=True) if not line.startswith("#")
-    )
+    body = written(sections, _HEAD.format(system=system))
     if own.output:
         Path(own.output).write_text(body, encoding="utf-8")
     elif not own.apply:
@@ -128,7 +126,7 @@ def _write(
             stream.write(lines)
 
 
-def _report(report: Report, values: Mapping[str, str], form: str) -> str:
+def _report(report: ImportReport, values: Mapping[str, str], form: str) -> str:
     if form == "json":
         body = {
             **asdict(report),

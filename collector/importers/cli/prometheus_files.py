@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from collector.importers.cli.sources import Unreadable, documents, text_of
+from collector.importers.cli.sources import UnreadableSource, documents, text_of
 from collector.importers.core import prometheus
 from collector.importers.core.values import elements, objects
 
@@ -20,7 +20,7 @@ def prometheus_files(path: Path, blackbox: str | None, alertmanager: str | None)
     beside = _beside(folder)
     main = main or _first(beside, prometheus.is_prometheus)
     if not prometheus.is_prometheus(main):
-        raise Unreadable(f"{path}: is no configuration of Prometheus: it has no scrape_configs")
+        raise UnreadableSource(f"{path}: is no configuration of Prometheus: it has no scrape_configs")
     files = prometheus.Files(
         main,
         _one(Path(blackbox)) if blackbox else _first(beside, _is_blackbox) or {},
@@ -52,7 +52,7 @@ def _beside(folder: Path) -> list[Any]:
     files = sorted(file for file in folder.iterdir() if file.suffix in {".yml", ".yaml"} and file.is_file())
     found: list[Any] = []
     for file in files[:_MOST_FILES]:
-        with suppress(Unreadable):
+        with suppress(UnreadableSource):
             found += _documents(file)
     return found
 
@@ -80,7 +80,7 @@ def _documents(file: Path) -> list[Any]:
 def _one(file: Path) -> Any:
     listed = _documents(file)
     if not listed or not isinstance(listed[0], dict):
-        raise Unreadable(f"{file}: must be an object")
+        raise UnreadableSource(f"{file}: must be an object")
     return listed[0]
 
 

@@ -20,7 +20,7 @@ _LONGEST_INTEGER: Final = 18
 _SQLITE: Final = b"SQLite format 3\x00"
 
 
-class Unreadable(Exception):
+class UnreadableSource(Exception):
     """The source cannot be read, or is something else; the text says which."""
 
 
@@ -30,13 +30,13 @@ def text_of(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise UnreadableSource(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(data) > _LARGEST:
-        raise Unreadable(f"{path}: is larger than {_LARGEST >> 20} MiB")
+        raise UnreadableSource(f"{path}: is larger than {_LARGEST >> 20} MiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Unreadable(f"{path}: is no text in UTF-8") from None
+        raise UnreadableSource(f"{path}: is no text in UTF-8") from None
 
 
 def json_of(path: Path) -> Any:
@@ -44,9 +44,9 @@ def json_of(path: Path) -> Any:
     try:
         document = json.loads(text_of(path), parse_int=_integer, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"{path}: is no JSON: {error}") from None
+        raise UnreadableSource(f"{path}: is no JSON: {error}") from None
     if _is_deep(document, 0):
-        raise Unreadable(f"{path}: is nested deeper than {_DEEPEST}")
+        raise UnreadableSource(f"{path}: is nested deeper than {_DEEPEST}")
     return document
 
 
@@ -69,9 +69,9 @@ def documents(path: Path, text: str) -> list[Any]:
     nodes, faults = parse(text)
     if faults:
         line, words = faults[0]
-        raise Unreadable(f"{path}:{line}: {words}")
+        raise UnreadableSource(f"{path}:{line}: {words}")
     if not nodes:
-        raise Unreadable(f"{path}: is empty")
+        raise UnreadableSource(f"{path}: is empty")
     return [_value(node) for node in nodes]
 
 
@@ -82,9 +82,9 @@ def yaml_files(path: Path) -> Iterator[Path]:
         return
     found = sorted(item for item in path.rglob("*") if item.suffix in {".yaml", ".yml"} and item.is_file())
     if len(found) > _MOST_FILES:
-        raise Unreadable(f"{path}: holds more than {_MOST_FILES} YAML files")
+        raise UnreadableSource(f"{path}: holds more than {_MOST_FILES} YAML files")
     if not found:
-        raise Unreadable(f"{path}: holds no YAML file")
+        raise UnreadableSource(f"{path}: holds no YAML file")
     yield from found
 
 
@@ -94,12 +94,12 @@ def gatus_document(path: Path, values: Mapping[str, str] | None) -> dict[str, An
     for file in yaml_files(path):
         for document in documents(file, gatus.with_variables(text_of(file), values)):
             if not isinstance(document, dict):
-                raise Unreadable(f"{file}: must be an object")
+                raise UnreadableSource(f"{file}: must be an object")
             parts.append(document)
     try:
         return gatus.merged(parts)
     except WrongSource as error:
-        raise Unreadable(f"{path}: {error}") from None
+        raise UnreadableSource(f"{path}: {error}") from None
 
 
 def kuma_source(path: Path) -> uptime_kuma.Source:
@@ -108,20 +108,20 @@ def kuma_source(path: Path) -> uptime_kuma.Source:
         with path.open("rb") as stream:
             is_database = stream.read(len(_SQLITE)) == _SQLITE
     except OSError as error:
-        raise Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise UnreadableSource(f"{path}: cannot be read: {error.strerror or error}") from None
     if is_database:
         return _kuma_database(path)
     try:
         return uptime_kuma.of_backup(json_of(path))
     except WrongSource as error:
-        raise Unreadable(f"{path}: {error}") from None
+        raise UnreadableSource(f"{path}: {error}") from None
 
 
 def _kuma_database(path: Path) -> uptime_kuma.Source:
     try:
         return read(path)
     except WrongSource as error:
-        raise Unreadable(f"{path}: {error}") from None
+        raise UnreadableSource(f"{path}: {error}") from None
 
 
 def _value(node: YamlNode) -> Any:

@@ -2,15 +2,24 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
+from collector.importers.core.channels import ChannelMaker, ChannelSettings, Config, by_apprise, email
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, elements, key, mapping, objects, seconds, text, truth
-
-Config = Mapping[str, Any]
-Made = tuple[str, Body]
+from collector.importers.core.values import (
+    comma_separated,
+    drop_empty,
+    elements,
+    key,
+    label_matches,
+    mapping,
+    objects,
+    seconds,
+    text,
+    truth,
+)
 
 _REPEAT: Final = "4h"
 _LONGEST_REPEAT_M: Final = 10_080
@@ -96,18 +105,10 @@ def _takes(route: Config, labels: Mapping[str, str]) -> bool:
         if parts is None:
             return False
         wanted.append((parts[1], parts[2], parts[3]))
-    return all(_is(labels.get(name, ""), operator, value) for name, operator, value in wanted)
+    return all(label_matches(labels.get(name, ""), operator, value) for name, operator, value in wanted)
 
 
-def _is(there: str, operator: str, value: str) -> bool:
-    try:
-        same = there == value if operator in {"=", "!="} else re.fullmatch(value, there) is not None
-    except re.error:
-        return False
-    return same != operator.startswith("!")
-
-
-def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     return "slack", {
         "webhookUrl": made.secret(text(config.get("api_url")), name, "url"),
@@ -115,24 +116,24 @@ def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
     }
 
 
-def _discord(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _discord(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     return "discord", {"webhookUrl": made.secret(text(config.get("webhook_url")), name, "url")}
 
 
-def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     token = made.secret(text(config.get("bot_token")), name, "bot_token")
     return "telegram", {"botToken": token, "chatId": text(config.get("chat_id"))}
 
 
-def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     if not config.get("routing_key") and config.get("service_key"):
         reasons.append("its key is one of Events v1: make one of Events v2")
     return "pagerduty", {"integrationKey": made.secret(text(config.get("routing_key")), name, "key")}
 
 
-def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     settings: Body = {
         "apiKey": made.secret(text(config.get("api_key")), name, "key"),
@@ -142,25 +143,14 @@ def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> Mad
     return "opsgenie", {**settings, "apiUrl": url} if url and url != "https://api.opsgenie.com" else settings
 
 
-def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del name, reasons
-    made.report.say("mail goes by the server that TOCSIN_SMTP_URL names, not by the one of the source")
-    return "email", {
-        "recipients": [part.strip() for part in text(config.get("to")).split(",") if part.strip()]
-    }
+    return email(made, comma_separated(config.get("to")))
 
 
-def _webhook(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _webhook(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     reasons.append("its body is Tocsin's, not Alertmanager's: the receiver must be changed")
     return "webhook", {"url": made.secret(text(config.get("url")), name, "url")}
-
-
-def _apprise(make: Callable[[Config], str]) -> Callable[[Draft, str, Config, list[str]], Made]:
-    def made_(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
-        reasons.append("is sent by Apprise: the extra tocsin[apprise] must be installed")
-        return "apprise", {"urls": [made.secret(make(config), name, "url")]}
-
-    return made_
 
 
 def _pushover(config: Config) -> str:
@@ -171,7 +161,7 @@ def _by_url(config: Config) -> str:
     return text(config.get("webhook_url"))
 
 
-_TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
+_TYPES: Final[Mapping[str, ChannelMaker]] = {
     "slack": _slack,
     "discord": _discord,
     "telegram": _telegram,
@@ -179,8 +169,8 @@ _TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
     "opsgenie": _opsgenie,
     "email": _email,
     "webhook": _webhook,
-    "pushover": _apprise(_pushover),
-    "msteams": _apprise(_by_url),
-    "msteamsv2": _apprise(_by_url),
-    "mattermost": _apprise(_by_url),
+    "pushover": by_apprise(_pushover),
+    "msteams": by_apprise(_by_url),
+    "msteamsv2": by_apprise(_by_url),
+    "mattermost": by_apprise(_by_url),
 }

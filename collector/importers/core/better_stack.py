@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.values import (
     drop_empty,
     host_port,
@@ -90,7 +90,7 @@ def _add_monitor(made: Draft, monitor: Mapping[str, Any], groups: Mapping[str, s
 
 def _differences(about: Attributes, reasons: list[str]) -> None:
     if about.get("paused"):
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     if (whole(about.get("domain_expiration")) or -1) > 0:
         reasons.append("the warning about its domain's expiry is not carried")
     if about.get("maintenance_from"):
@@ -123,9 +123,7 @@ def _http(made: Draft, about: Attributes, name: str) -> list[Made]:
         "assertions": assertions,
         "ipVersion": {"ipv4": "4", "ipv6": "6"}.get(text(about.get("ip_version")), ""),
     }
-    if text(about.get("auth_username")):
-        password = made.secret(text(about.get("auth_password")), name, "password")
-        config["auth"] = {"type": "basic", "username": text(about.get("auth_username")), "password": password}
+    config["auth"] = made.sign_in(name, text(about.get("auth_username")), text(about.get("auth_password")))
     if about.get("verify_ssl") is False:
         config["verifyTls"] = False
     if about.get("follow_redirects") is False:
@@ -183,7 +181,7 @@ def _add_heartbeat(made: Draft, heartbeat: Mapping[str, Any]) -> None:
     every, reasons = whole(about.get("period")), ["its URL changes"]
     origin = Origin("heartbeat", name, f"heartbeat {id_}")
     if about.get("paused"):
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     made.report.ping_urls[name] = text(about.get("url"))
     config = {"expectedInterval": every, "gracePeriod": max(whole(about.get("grace")) or 0, 1)}
     made.add(

@@ -41,10 +41,7 @@ def configuration(
 
 
 def _http(made: Draft, options: Options, name: str, target: str, reasons: list[str]) -> Made:
-    headers = {
-        field: made.secret(text(value), name, field)
-        for field, value in mapping(options.get("headers")).items()
-    }
+    headers = made.secret_headers(name, mapping(options.get("headers")))
     for field, given in mapping(options.get("http_headers")).items():
         values = [text(item) for item in elements(mapping(given).get("values"))]
         secret = [text(item) for item in elements(mapping(given).get("secrets"))]
@@ -210,10 +207,7 @@ def _websocket(made: Draft, options: Options, name: str, target: str, reasons: l
     if expected and not _PLAIN.fullmatch(expected):
         reasons.append(f"the pattern {expected} of its module {name} is not carried: only a text can be")
         expected = ""
-    headers = {
-        field: made.secret(text(value), name, field)
-        for field, value in mapping(options.get("headers")).items()
-    }
+    headers = made.secret_headers(name, mapping(options.get("headers")))
     sent = next((text(step.get("send")) for step in steps if step.get("send")), "")
     return "websocket", {"url": target, "headers": headers, "send": sent, "expect": expected}
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from collector.importers.core.report import Origin, Report
+from collector.importers.core.report import ImportReport, Origin
+from collector.importers.core.values import text
 
 Body: TypeAlias = dict[str, Any]
 
@@ -32,7 +33,7 @@ class WrongSource(Exception):
 
 
 @dataclass(slots=True)
-class Item:
+class DraftItem:
     """An object of the file; *reasons*: how it differs from its origin."""
 
     origin: Origin
@@ -48,9 +49,9 @@ class Draft:
     """
 
     system: str
-    sections: dict[str, dict[str, Item]] = field(default_factory=lambda: {name: {} for name in SECTIONS})
+    sections: dict[str, dict[str, DraftItem]] = field(default_factory=lambda: {name: {} for name in SECTIONS})
     secrets: dict[str, str] = field(default_factory=dict)
-    report: Report = field(default_factory=Report)
+    report: ImportReport = field(default_factory=ImportReport)
     _rules: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, section: str, origin: Origin, key: str, body: Body, reasons: Sequence[str] = ()) -> str:
@@ -62,7 +63,7 @@ class Draft:
             unique = f"{key}-{number}"
         name = clean(str(body.get("name") or "")).strip()[:_LONGEST_NAME] or origin.name or unique
         body = {name: value for name, value in body.items() if value is not None}
-        items[unique] = Item(origin, {"key": unique, **body, "name": name}, list(reasons))
+        items[unique] = DraftItem(origin, {"key": unique, **body, "name": name}, list(reasons))
         return unique
 
     def notify(self, monitor: str, channels: Sequence[str], **settings: Any) -> None:
@@ -86,6 +87,16 @@ class Draft:
             key = f"{self.system}-rule-{'-'.join(short)}"[:_LONGEST_KEY]
             self.add("rules", Origin("rule", key, self.system), key, {**body, **settings})
         self._rules[same].append(monitor)
+
+    def sign_in(self, name: str, user: str, password: str) -> Body | None:
+        """Return a monitor's `auth` of type basic, its password in a variable; None if there is no user."""
+        if not user:
+            return None
+        return {"type": "basic", "username": user, "password": self.secret(password, name, "password")}
+
+    def secret_headers(self, name: str, headers: Mapping[Any, Any]) -> dict[str, str]:
+        """Return the headers of the monitor or channel *name*, each value in a variable."""
+        return {field: self.secret(text(value), name, field) for field, value in headers.items()}
 
     def secret(self, value: str, *names: str) -> str:
         """Return a variable that stands for *value*, or *value* if it has variables of its own.

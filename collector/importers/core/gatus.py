@@ -257,13 +257,8 @@ def _http(
         "assertions": assertions,
         "ipVersion": _FAMILIES.get(text(client.get("network")), ""),
         "proxy": text(client.get("proxy-url")),
+        "auth": made.sign_in(name, user, password),
     }
-    if user:
-        config["auth"] = {
-            "type": "basic",
-            "username": user,
-            "password": made.secret(password, name, "password"),
-        }
     if truth(client.get("insecure")):
         config["verifyTls"] = False
     if truth(client.get("ignore-redirect")):

@@ -1,12 +1,21 @@
 """Alerts of Gatus as channels and rules."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
+from collector.importers.core.channels import (
+    ChannelMaker,
+    ChannelSettings,
+    Config,
+    by_apprise,
+    email,
+    webhook_method,
+)
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
 from collector.importers.core.values import (
+    comma_separated,
     drop_empty,
     elements,
     key,
@@ -17,8 +26,6 @@ from collector.importers.core.values import (
     threshold,
     truth,
 )
-
-Config = Mapping[str, Any]
 
 _FAILURES: Final = 3
 _SUCCESSES: Final = 2
@@ -99,60 +106,44 @@ class Alerts:
         return self._made.add("channels", origin, f"gatus-{key(name)}", body, reasons)
 
 
-Made = tuple[str, Body]
-
-
-def _webhook_url(kind: str) -> Callable[[Draft, str, Config, list[str]], Made]:
-    def make(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _webhook_url(kind: str) -> ChannelMaker:
+    def make(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
         del reasons
         return kind, {"webhookUrl": made.secret(text(config.get("webhook-url")), name, "url")}
 
     return make
 
 
-def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     if config.get("topic-id"):
         reasons.append("the topic of its messages is not carried")
     token = made.secret(text(config.get("token")), name, "bot_token")
     return "telegram", {"botToken": token, "chatId": text(config.get("id"))}
 
 
-def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     return "pagerduty", {"integrationKey": made.secret(text(config.get("integration-key")), name, "key")}
 
 
-def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     priority = text(config.get("priority"))
     return "opsgenie", {"apiKey": made.secret(text(config.get("api-key")), name, "key"), "priority": priority}
 
 
-def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del name, reasons
-    made.report.say("mail goes by the server that TOCSIN_SMTP_URL names, not by the one of the source")
-    return "email", {
-        "recipients": [part.strip() for part in text(config.get("to")).split(",") if part.strip()]
-    }
+    return email(made, comma_separated(config.get("to")))
 
 
-def _custom(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _custom(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     reasons.append("its body is Tocsin's: body and placeholders are not carried")
-    headers = {
-        field: made.secret(text(value), name, field)
-        for field, value in mapping(config.get("headers")).items()
+    return "webhook", {
+        "url": made.secret(text(config.get("url")), name, "url"),
+        "headers": made.secret_headers(name, mapping(config.get("headers"))),
+        "method": webhook_method(text(config.get("method"))),
     }
-    method = text(config.get("method")).upper()
-    settings: Body = {"url": made.secret(text(config.get("url")), name, "url"), "headers": headers}
-    return "webhook", {**settings, "method": method if method in {"PUT", "PATCH", "GET"} else ""}
-
-
-def _apprise(make: Callable[[Config], str]) -> Callable[[Draft, str, Config, list[str]], Made]:
-    def made_(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
-        reasons.append("is sent by Apprise: the extra tocsin[apprise] must be installed")
-        return "apprise", {"urls": [made.secret(make(config), name, "url")]}
-
-    return made_
 
 
 def _ntfy(config: Config) -> str:
@@ -176,7 +167,7 @@ def _by_url(config: Config) -> str:
     return text(config.get("webhook-url"))
 
 
-_TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
+_TYPES: Final[Mapping[str, ChannelMaker]] = {
     "slack": _webhook_url("slack"),
     "discord": _webhook_url("discord"),
     "telegram": _telegram,
@@ -184,12 +175,12 @@ _TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
     "opsgenie": _opsgenie,
     "email": _email,
     "custom": _custom,
-    "ntfy": _apprise(_ntfy),
-    "gotify": _apprise(_gotify),
-    "pushover": _apprise(_pushover),
-    "teams": _apprise(_by_url),
-    "teams-workflows": _apprise(_by_url),
-    "mattermost": _apprise(_by_url),
-    "googlechat": _apprise(_by_url),
-    "rocketchat": _apprise(_by_url),
+    "ntfy": by_apprise(_ntfy),
+    "gotify": by_apprise(_gotify),
+    "pushover": by_apprise(_pushover),
+    "teams": by_apprise(_by_url),
+    "teams-workflows": by_apprise(_by_url),
+    "mattermost": by_apprise(_by_url),
+    "googlechat": by_apprise(_by_url),
+    "rocketchat": by_apprise(_by_url),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.values import drop_empty, key, objects, tags, text, whole
 
 SYSTEM: Final = "healthchecks"
@@ -85,7 +85,7 @@ def _add(made: Draft, check: Mapping[str, Any], number: int) -> None:
 
 def _add_differences(check: Mapping[str, Any], reasons: list[str]) -> None:
     if text(check.get("status")) == "paused":
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     if any(
         check.get(field)
         for field in (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.values import (
     drop_empty,
     key,
@@ -54,7 +54,7 @@ def draft(document: Any) -> Draft:
 
 def _body(check: Check, name: str, kind: str, config: Body, reasons: list[str]) -> Body:
     if truth(check.get("paused")) or text(check.get("status")) == "paused":
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     slow = whole(check.get("responsetime_threshold"))
     if slow and slow != _USUAL_MS:
         reasons.append(f"its threshold of {slow} ms: add a rule on the latency")
@@ -106,17 +106,13 @@ def _http(made: Draft, host: str, details: Check, name: str, reasons: list[str])
         "url": f"http{'s' if secure else ''}://{place}{text(details.get('url')) or '/'}",
         "method": "POST" if text(details.get("postdata")) else "",
         "body": text(details.get("postdata")),
-        "headers": {
-            field: made.secret(text(value), name, field)
-            for field, value in headers.items()
-            if field.lower() != "user-agent"
-        },
+        "headers": made.secret_headers(
+            name, {field: value for field, value in headers.items() if field.lower() != "user-agent"}
+        ),
         "expectedStatus": "200-399",
         "assertions": assertions,
     }
-    if text(details.get("username")):
-        password = made.secret(text(details.get("password")), name, "password")
-        config["auth"] = {"type": "basic", "username": text(details.get("username")), "password": password}
+    config["auth"] = made.sign_in(name, text(details.get("username")), text(details.get("password")))
     if details.get("verify_certificate") is False:
         config["verifyTls"] = False
     del reasons

@@ -13,6 +13,7 @@ from collector.importers.core.values import (
     elements,
     interval,
     key,
+    label_matches,
     mapping,
     objects,
     seconds,
@@ -262,12 +263,5 @@ def _settings(
 
 def _matches(selector: str | None, labels: Mapping[str, str]) -> bool:
     """Whether labels match a selector such as ``{job="x", instance=~"a|b"}``."""
-    for name, operator, value in _MATCHER.findall(selector or ""):
-        there = labels.get(name, "")
-        try:
-            same = there == value if operator in {"=", "!="} else re.fullmatch(value, there) is not None
-        except re.error:
-            return False
-        if same == operator.startswith("!"):
-            return False
-    return True
+    matchers = _MATCHER.findall(selector or "")
+    return all(label_matches(labels.get(name, ""), operator, value) for name, operator, value in matchers)

@@ -4,9 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+PAUSED: Final = "is paused there; a file cannot pause: pause it after `tocsin apply`"
 
 
-class Outcome(StrEnum):
+class ImportOutcome(StrEnum):
     """*CHANGED*: carried, with the differences that the reasons name."""
 
     CARRIED = "carried"
@@ -28,12 +31,12 @@ class Line:
     """One object and its outcome; *reasons*: why it was left out, or how it differs."""
 
     origin: Origin
-    outcome: Outcome
+    outcome: ImportOutcome
     reasons: list[str]
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """*general*: what holds for all objects; *ping_urls*: old ping URLs, by the heartbeat's name.
 
     *behind*: counts of what is not declared at all, as history.
@@ -46,11 +49,11 @@ class Report:
 
     def add(self, origin: Origin, reasons: list[str]) -> None:
         """Add a carried object."""
-        self.lines.append(Line(origin, Outcome.CHANGED if reasons else Outcome.CARRIED, reasons))
+        self.lines.append(Line(origin, ImportOutcome.CHANGED if reasons else ImportOutcome.CARRIED, reasons))
 
     def leave_out(self, origin: Origin, reason: str) -> None:
         """Add an object that is not in the file."""
-        self.lines.append(Line(origin, Outcome.LEFT_OUT, [reason]))
+        self.lines.append(Line(origin, ImportOutcome.LEFT_OUT, [reason]))
 
     def say(self, text: str) -> None:
         """Add what holds for all objects; the same text once."""
@@ -60,21 +63,21 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether nothing was left out."""
-        return all(line.outcome is not Outcome.LEFT_OUT for line in self.lines)
+        return all(line.outcome is not ImportOutcome.LEFT_OUT for line in self.lines)
 
-    def counts(self) -> dict[Outcome, int]:
+    def counts(self) -> dict[ImportOutcome, int]:
         """The number of objects by outcome."""
         counted = Counter(line.outcome for line in self.lines)
-        return {outcome: counted[outcome] for outcome in Outcome}
+        return {outcome: counted[outcome] for outcome in ImportOutcome}
 
     def text(self, secrets: list[str]) -> Iterator[str]:
         """Yield the report for people; *secrets*: names of the variables to set."""
-        for outcome in reversed(Outcome):
+        for outcome in reversed(ImportOutcome):
             listed = [line for line in self.lines if line.outcome is outcome]
             if not listed:
                 continue
             yield f"{outcome}: {len(listed)}"
-            if outcome is Outcome.CARRIED:
+            if outcome is ImportOutcome.CARRIED:
                 continue
             for line in listed:
                 yield f"  {line.origin.kind} {line.origin.name} ({line.origin.place})"

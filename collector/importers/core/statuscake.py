@@ -1,11 +1,10 @@
 """StatusCake: what its API v1 lists of ``/uptime``, ``/heartbeat`` and ``/ssl``, as one file."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.values import (
     drop_empty,
     elements,
@@ -16,6 +15,7 @@ from collector.importers.core.values import (
     login,
     mapping,
     objects,
+    read_json,
     tags,
     text,
     threshold,
@@ -81,7 +81,7 @@ def _add(made: Draft, test: Test) -> None:
         made.report.leave_out(origin, str(error))
         return
     if truth(test.get("paused")):
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     body: Body = {
         "name": name,
         "type": kind,
@@ -115,21 +115,16 @@ def _http(made: Draft, test: Test, type_: str, name: str, reasons: list[str]) ->
     url, user, password = login(text(test.get("website_url")))
     user, password = text(test.get("basic_username")) or user, text(test.get("basic_password")) or password
     found, body = text(test.get("find_string")), text(test.get("post_raw")) or test.get("post_body") or ""
-    headers = _json(test.get("custom_header"))
+    headers = mapping(read_json(test.get("custom_header")))
     config: Body = {
         "url": url,
         "method": "HEAD" if type_ == "HEAD" else "POST" if body else "",
-        "headers": {field: made.secret(text(value), name, field) for field, value in headers.items()},
+        "headers": made.secret_headers(name, headers),
         "body": body if isinstance(body, str) else "",
         "expectedStatus": _good(test.get("status_codes")),
         "followRedirects": truth(test.get("follow_redirects")),
+        "auth": made.sign_in(name, user, password),
     }
-    if user:
-        config["auth"] = {
-            "type": "basic",
-            "username": user,
-            "password": made.secret(password, name, "password"),
-        }
     if found:
         op = "notContains" if truth(test.get("do_not_find")) else "contains"
         config["assertions"] = [{"source": "body", "op": op, "value": found}]
@@ -154,15 +149,6 @@ def _good(alerting: Any) -> Any:
 
 def _days(value: Any) -> list[Any]:
     return value if isinstance(value, list) else text(value).split(",")
-
-
-def _json(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = None
-    return mapping(value)
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from collector.importers.core import uptime_kuma_channels as kuma_channels
 from collector.importers.core import uptime_kuma_windows as kuma_windows
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.uptime_kuma_kinds import DEFAULT_S, Kinds
 from collector.importers.core.values import (
     drop_empty,
@@ -162,7 +162,7 @@ class _Monitors:
         tries = threshold((whole(row.get("maxretries")) or 0) + 1)
         kind, config = self._kinds.config(row, type_, reasons)
         if not truth(row.get("active", True)):
-            reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+            reasons.append(PAUSED)
         if truth(row.get("expirynotification")):
             reasons.append("the warning about its certificate's expiry: add a monitor of type tls")
         if truth(row.get("domainexpirynotification")):

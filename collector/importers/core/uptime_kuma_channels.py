@@ -1,16 +1,31 @@
 """Notifications of Uptime Kuma as alert channels."""
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+from collector.importers.core.channels import (
+    ChannelMaker,
+    ChannelSettings,
+    Config,
+    by_apprise,
+    email,
+    webhook_method,
+)
 from collector.importers.core.draft import Body, Draft
 from collector.importers.core.report import Origin
-from collector.importers.core.values import drop_empty, key, text, truth, url_parts, whole
-
-Config = Mapping[str, Any]
+from collector.importers.core.values import (
+    comma_separated,
+    drop_empty,
+    key,
+    mapping,
+    read_json,
+    text,
+    truth,
+    url_parts,
+    whole,
+)
 
 _ADDRESS: Final = re.compile(r"<([^<>]+)>")
 
@@ -36,34 +51,21 @@ def add(made: Draft, notifications: Sequence[Mapping[str, Any]]) -> dict[str, st
 
 
 def _config(row: Mapping[str, Any]) -> Config:
-    config = row.get("config")
-    if isinstance(config, str):
-        try:
-            config = json.loads(config)
-        except (ValueError, RecursionError):
-            config = None
+    config = read_json(row.get("config"))
     return config if isinstance(config, dict) else row
 
 
-Made = tuple[str, Body]
-
-
-def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _email(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del name
-    made.report.say("mail goes by the server that TOCSIN_SMTP_URL names, not by the one of the source")
     listed = [
-        part.strip()
-        for field in ("smtpTo", "smtpCC", "smtpBCC")
-        for part in text(config.get(field)).split(",")
-        if part.strip()
+        part for field in ("smtpTo", "smtpCC", "smtpBCC") for part in comma_separated(config.get(field))
     ]
     if any(text(config.get(field)) for field in ("customSubject", "customBody")):
         reasons.append("its own subject and body are not carried")
-    addresses = [match[1] if (match := _ADDRESS.search(part)) else part for part in listed]
-    return "email", {"recipients": list(dict.fromkeys(addresses))}
+    return email(made, [match[1] if (match := _ADDRESS.search(part)) else part for part in listed])
 
 
-def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     if text(config.get("telegramMessageThreadID")) or truth(config.get("telegramSendSilently")):
         reasons.append("thread and silence of its messages are not carried")
     settings: Body = {
@@ -76,13 +78,13 @@ def _telegram(made: Draft, name: str, config: Config, reasons: list[str]) -> Mad
     return "telegram", settings
 
 
-def _discord(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _discord(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     if text(config.get("discordUsername")) or text(config.get("discordPrefixMessage")):
         reasons.append("user name and prefix of its messages are not carried")
     return "discord", {"webhookUrl": made.secret(text(config.get("discordWebhookUrl")), name, "url")}
 
 
-def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     settings: Body = {"webhookUrl": made.secret(text(config.get("slackwebhookURL")), name, "url")}
     settings["channel"] = text(config.get("slackchannel"))
@@ -91,30 +93,25 @@ def _slack(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
     return "slack", drop_empty(settings)
 
 
-def _webhook(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _webhook(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     reasons.append("its body is Tocsin's, not Kuma's: the receiver must be changed")
-    headers = config.get("webhookAdditionalHeaders")
-    try:
-        given = json.loads(headers) if isinstance(headers, str) and headers.strip() else headers
-    except (ValueError, RecursionError):
-        given = None
-    settings: Body = {"url": made.secret(text(config.get("webhookURL")), name, "url")}
-    method = text(config.get("httpMethod")).upper()
-    if method in {"PUT", "PATCH", "GET"}:
-        settings["method"] = method
-    if isinstance(given, dict):
-        settings["headers"] = {field: made.secret(text(value), name, field) for field, value in given.items()}
+    headers = mapping(read_json(config.get("webhookAdditionalHeaders")))
+    settings: Body = {
+        "url": made.secret(text(config.get("webhookURL")), name, "url"),
+        "method": webhook_method(text(config.get("httpMethod"))),
+        "headers": made.secret_headers(name, headers),
+    }
     return "webhook", drop_empty(settings)
 
 
-def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _pagerduty(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     return "pagerduty", {
         "integrationKey": made.secret(text(config.get("pagerdutyIntegrationKey")), name, "key")
     }
 
 
-def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
+def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> ChannelSettings:
     del reasons
     settings: Body = {"apiKey": made.secret(text(config.get("opsgenieApiKey")), name, "key")}
     if text(config.get("opsgenieRegion")) == "eu":
@@ -123,16 +120,6 @@ def _opsgenie(made: Draft, name: str, config: Config, reasons: list[str]) -> Mad
     if priority and 1 <= priority <= 5:
         settings["priority"] = f"P{priority}"
     return "opsgenie", settings
-
-
-def _by_apprise(make: Callable[[Config], str]) -> Callable[[Draft, str, Config, list[str]], Made]:
-    """Return a maker of a channel of type apprise from the URL that *make* returns."""
-
-    def made_(made: Draft, name: str, config: Config, reasons: list[str]) -> Made:
-        reasons.append("is sent by Apprise: the extra tocsin[apprise] must be installed")
-        return "apprise", {"urls": [made.secret(make(config), name, "url")]}
-
-    return made_
 
 
 def _server(url: str, scheme: str, sign_in: str = "") -> str:
@@ -177,7 +164,7 @@ def _url_of(field: str) -> Callable[[Config], str]:
     return lambda config: text(config.get(field)).replace(",", " ").split(" ")[0]
 
 
-_TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
+_TYPES: Final[Mapping[str, ChannelMaker]] = {
     "smtp": _email,
     "telegram": _telegram,
     "discord": _discord,
@@ -185,13 +172,13 @@ _TYPES: Final[Mapping[str, Callable[[Draft, str, Config, list[str]], Made]]] = {
     "webhook": _webhook,
     "PagerDuty": _pagerduty,
     "Opsgenie": _opsgenie,
-    "ntfy": _by_apprise(_ntfy),
-    "gotify": _by_apprise(_gotify),
-    "pushover": _by_apprise(_pushover),
-    "matrix": _by_apprise(_matrix),
-    "apprise": _by_apprise(_url_of("appriseURL")),
-    "teams": _by_apprise(_url_of("webhookUrl")),
-    "mattermost": _by_apprise(_url_of("mattermostWebhookUrl")),
-    "GoogleChat": _by_apprise(_url_of("googleChatWebhookURL")),
-    "rocket.chat": _by_apprise(_url_of("rocketwebhookURL")),
+    "ntfy": by_apprise(_ntfy),
+    "gotify": by_apprise(_gotify),
+    "pushover": by_apprise(_pushover),
+    "matrix": by_apprise(_matrix),
+    "apprise": by_apprise(_url_of("appriseURL")),
+    "teams": by_apprise(_url_of("webhookUrl")),
+    "mattermost": by_apprise(_url_of("mattermostWebhookUrl")),
+    "GoogleChat": by_apprise(_url_of("googleChatWebhookURL")),
+    "rocket.chat": by_apprise(_url_of("rocketwebhookURL")),
 }

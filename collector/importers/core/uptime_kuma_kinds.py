@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried
 from collector.importers.core.values import (
+    comma_separated,
     drop_empty,
     host_port,
     interval,
     login,
     number,
+    read_json,
     statuses,
     text,
     truth,
@@ -90,7 +92,7 @@ class Kinds:
         place = text(row.get("hostname")) or text(row.get("databaseconnectionstring"))
         brokers = row.get("kafkaproducerbrokers") or row.get("rabbitmqnodes")
         if brokers:
-            listed = _json(brokers)
+            listed = read_json(brokers)
             place = text(listed[0]) if isinstance(listed, list) and listed else place
         host, port = host_port(place, whole(row.get("port")) or _STAND_INS[type_])
         if not host:
@@ -101,7 +103,7 @@ class Kinds:
     def _http(self, row: Row, reasons: list[str]) -> Made:
         url, user, password = login(text(row.get("url")))
         inverted = truth(row.get("upsidedown"))
-        codes = _json(row.get("acceptedstatuscodesjson") or row.get("acceptedstatuscodes")) or []
+        codes = read_json(row.get("acceptedstatuscodesjson") or row.get("acceptedstatuscodes")) or []
         accepted = statuses(codes if isinstance(codes, list) else [codes])
         if inverted:
             accepted = _others(codes if isinstance(codes, list) else [codes])
@@ -131,7 +133,7 @@ class Kinds:
         return "http", drop_empty(config)
 
     def _headers(self, row: Row, reasons: list[str]) -> Body:
-        given = _json(row.get("headers"))
+        given = read_json(row.get("headers"))
         headers: Body = {}
         for name, value in (given if isinstance(given, dict) else {}).items():
             if name.lower() in {"content-length", "connection"}:
@@ -153,9 +155,7 @@ class Kinds:
             return None
         user = text(row.get("basicauthuser")) or user
         password = text(row.get("basicauthpass")) or password
-        if not user:
-            return None
-        return {"type": "basic", "username": user, "password": self._made.secret(password, name, "password")}
+        return self._made.sign_in(name, user, password)
 
     def _client_certificate(self, row: Row) -> Body:
         certificate, private = text(row.get("tlscert")), text(row.get("tlskey"))
@@ -236,14 +236,14 @@ class Kinds:
         record = text(row.get("dnsresolvetype")).upper() or "A"
         if record not in _RECORDS:
             raise NotCarried(f"DNS records of type {record} have no counterpart")
-        servers = [part.strip() for part in text(row.get("dnsresolveserver")).split(",") if part.strip()]
+        servers = comma_separated(row.get("dnsresolveserver"))
         if len(servers) > 1:
             reasons.append(f"only the first of its {len(servers)} DNS servers is asked")
         port = whole(row.get("port"))
         resolver = servers[0] if servers else None
         if resolver and port and port != 53:
             resolver = f"[{resolver}]:{port}" if ":" in resolver else f"{resolver}:{port}"
-        if _json(row.get("conditions")):
+        if read_json(row.get("conditions")):
             reasons.append("its conditions are not carried")
         return "dns", drop_empty(
             {"host": text(row.get("hostname")), "recordType": record, "resolver": resolver}
@@ -318,16 +318,6 @@ def _others(codes: Iterable[Any]) -> Any:
         first, _, last = str(part).partition("-")
         kept -= set(range(int(first), int(last or first) + 1))
     return statuses(kept)
-
-
-def _json(value: Any) -> Any:
-    """Return what a text of JSON says; another value as it is; None for what cannot be read."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value) if value.strip() else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _json_value(value: str, op: str) -> Any:

@@ -1,6 +1,5 @@
 """Maintenance of Uptime Kuma as maintenance windows."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried
 from collector.importers.core.report import Origin
-from collector.importers.core.values import key, text, truth, whole
+from collector.importers.core.values import elements, key, read_json, text, truth, whole
 
 if TYPE_CHECKING:
     from collector.importers.core.uptime_kuma import Source
@@ -166,9 +165,4 @@ def _clock(value: Any) -> int | None:
 
 
 def _listed(value: Any) -> list[Any]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return []
-    return value if isinstance(value, list) else []
+    return elements(read_json(value))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from collector.importers.core.draft import Body, Draft, NotCarried, WrongSource
-from collector.importers.core.report import Origin
+from collector.importers.core.report import PAUSED, Origin
 from collector.importers.core.values import (
     drop_empty,
     elements,
@@ -89,7 +89,7 @@ def _body(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body:
     type_ = _TYPES.get(type_, type_)
     every = interval(float(whole(monitor.get("interval")) or 300), reasons)
     if text(monitor.get("status")).upper() in {"0", "PAUSED"}:
-        reasons.append("is paused there; a file cannot pause: pause it after `tocsin apply`")
+        reasons.append(PAUSED)
     url = html.unescape(text(monitor.get("url")))
     body: Body = {
         "name": name,
@@ -133,7 +133,7 @@ def _http(made: Draft, monitor: Monitor, type_: str, url: str, name: str, reason
     config: Body = {
         "url": url,
         "method": method if method != "GET" else "",
-        "headers": {field: made.secret(text(value), name, field) for field, value in headers.items()},
+        "headers": made.secret_headers(name, headers),
         "body": _sent(monitor),
         "expectedStatus": _expected(monitor),
         "auth": _auth(made, monitor, name, reasons),
@@ -208,11 +208,7 @@ def _auth(made: Draft, monitor: Monitor, name: str, reasons: list[str]) -> Body 
         return None
     if kind == "BEARER":
         return {"type": "bearer", "token": made.secret(password, name, "token")}
-    return (
-        {"type": "basic", "username": user, "password": made.secret(password, name, "password")}
-        if user
-        else None
-    )
+    return made.sign_in(name, user, password)
 
 
 def _dns(monitor: Monitor, url: str, reasons: list[str]) -> Body:

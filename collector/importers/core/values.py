@@ -1,5 +1,6 @@
 """Values of other systems in our units: durations, status codes, keys, time zones."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -100,6 +101,33 @@ def first_of(body: Mapping[str, Any], *names: str) -> Any:
 def text(value: Any) -> str:
     """Return a text; of None, an empty one."""
     return "" if value is None else str(value)
+
+
+def comma_separated(listed: Any) -> list[str]:
+    """Return the parts of a text between its commas, without those that are blank."""
+    return [part.strip() for part in text(listed).split(",") if part.strip()]
+
+
+def read_json(value: Any) -> Any:
+    """Return the value of a JSON text, None if it is not valid; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def label_matches(value: str, operator: str, wanted: str) -> bool:
+    """Whether a label's value fits a matcher of Prometheus: ``=``, ``!=``, ``=~`` or ``!~``.
+
+    A pattern that is not valid fits nothing.
+    """
+    try:
+        same = value == wanted if operator in {"=", "!="} else re.fullmatch(wanted, value) is not None
+    except re.error:
+        return False
+    return same != operator.startswith("!")
 
 
 def key(*parts: Any) -> str:

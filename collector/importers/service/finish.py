@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from collector.alerts.service import rule_fields
-from collector.importers.core.draft import SECTIONS, Body, Draft, Item, filled, names, plain
+from collector.importers.core.draft import SECTIONS, Body, Draft, DraftItem, filled, names, plain
 from collector.maintenance.service import fields as window_fields
 from collector.monitors.service import fields as monitor_fields
 from collector.notifications.channels import apprise
@@ -31,7 +31,7 @@ def finish(draft: Draft) -> dict[str, list[Body]]:
     return {name: items for name, items in sections.items() if items}
 
 
-def _check(section: str, item: Item, draft: Draft) -> bool:
+def _check(section: str, item: DraftItem, draft: Draft) -> bool:
     """Report an item and return whether the file can have it; a rule of ours is reported if it is refused."""
     _drop_references(section, item, draft)
     lacks = _lacks(section, item)
@@ -49,7 +49,7 @@ def variables(draft: Draft) -> dict[str, str]:
     return {name: draft.secrets.get(name, "") for name in dict.fromkeys(used)}
 
 
-def _drop_references(section: str, item: Item, draft: Draft) -> None:
+def _drop_references(section: str, item: DraftItem, draft: Draft) -> None:
     """Drop what refers to an object that is left out."""
     monitors, channels = draft.sections["monitors"], draft.sections["channels"]
     body = item.body
@@ -69,7 +69,7 @@ def _drop_references(section: str, item: Item, draft: Draft) -> None:
         body["components"] = kept
 
 
-def _lacks(section: str, item: Item) -> str:
+def _lacks(section: str, item: DraftItem) -> str:
     """Return why an object is of no use: for apply, no monitors means all of them."""
     if section == "rules" and not (item.body["monitors"] and item.body["channels"]):
         return "no monitor or no channel of it is carried"
@@ -78,7 +78,7 @@ def _lacks(section: str, item: Item) -> str:
     return ""
 
 
-def _fault(section: str, item: Item, secrets: Mapping[str, str]) -> str:
+def _fault(section: str, item: DraftItem, secrets: Mapping[str, str]) -> str:
     """Return what apply would say of it whatever its unknown variables hold, or an empty text."""
     unknown = [name for name in names(item.body) if not secrets.get(name)]
     tried = [_faults(section, item, {**secrets, **dict.fromkeys(unknown, text)}) for text in _POSSIBLE]
@@ -86,7 +86,7 @@ def _fault(section: str, item: Item, secrets: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {text}" for name, text in tried[0].items() if name in always)
 
 
-def _faults(section: str, item: Item, values: Mapping[str, str]) -> dict[str, str]:
+def _faults(section: str, item: DraftItem, values: Mapping[str, str]) -> dict[str, str]:
     body = {name: value for name, value in filled(item.body, values).items() if name != "key"}
     faults = _READERS[section](body)
     if section == "channels" and body.get("type") == "apprise" and not apprise.is_installed():

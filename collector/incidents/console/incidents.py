@@ -137,6 +137,16 @@ async def acknowledge(request: web.Request) -> web.StreamResponse:
             context_of(request).now(),
         ),
         "Acknowledged. Escalations and reminders have stopped.",
+        undo="unacknowledge",
+    )
+
+
+async def unacknowledge(request: web.Request) -> web.StreamResponse:
+    context, followers = context_of(request), request.app[INCIDENT_FOLLOWERS]
+    return await _perform(
+        request,
+        lambda id_, _: actions.unacknowledge(context.db, followers, who(request), id_, context.now()),
+        "Acknowledgement withdrawn: reminders and escalations go on.",
     )
 
 

@@ -38,6 +38,7 @@ _RECORDED_AS = {
     "acknowledge": "acknowledged",
     "resolve": "resolved",
     "reopen": "reopened",
+    "unacknowledge": "reopened",
     "note": "note_added",
 }
 
@@ -75,6 +76,23 @@ async def acknowledge(
         await followers.acknowledge(tx, actor, id_, now)
         await _log(tx, actor, id_, TimelineType.ACKNOWLEDGED, f"Acknowledged by {actor.name}", now)
         return await _announce(tx, actor, "acknowledge", id_, now)
+
+
+async def unacknowledge(
+    db: Db, followers: IncidentFollowers, actor: Actor, id_: UUID, now: datetime
+) -> Incident:
+    """Withdraw the acknowledgement of the incident and its alerts: reminders and escalation go on.
+
+    Raises NotFound; Conflict unless it is acknowledged.
+    """
+    async with db.transaction() as tx:
+        acknowledged_at = await writes.unacknowledge(tx, actor.team_id, id_)
+        if acknowledged_at is None:
+            message = "The incident is {}: only an acknowledgement is withdrawn"
+            raise await _conflict(tx, actor, id_, message)
+        await followers.unacknowledge(tx, actor.team_id, id_, acknowledged_at, now)
+        await _log(tx, actor, id_, TimelineType.UNACKNOWLEDGED, f"Withdrawn by {actor.name}", now)
+        return await _announce(tx, actor, "unacknowledge", id_, now)
 
 
 async def snooze(db: Db, actor: Actor, id_: UUID, until: datetime, now: datetime) -> Incident:

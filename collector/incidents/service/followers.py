@@ -13,3 +13,8 @@ class IncidentFollowers(Protocol):
 
     async def acknowledge(self, tx: Tx, actor: Actor, incident_id: UUID, now: datetime) -> None:
         """Acknowledge what was sent for the incident, so that nothing escalates."""
+
+    async def unacknowledge(
+        self, tx: Tx, team_id: int, incident_id: UUID, since: datetime, now: datetime
+    ) -> None:
+        """Withdraw the acknowledgements that followed that of the incident, made at *since*."""

@@ -1,10 +1,20 @@
 """State changes of incidents by people: one statement each, which matches only the right state."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from collector.platform.storage.db import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSnooze:
+    """An incident whose snooze was over at *ended_at*."""
+
+    team_id: int
+    id: UUID
+    ended_at: datetime
 
 
 async def insert(
@@ -48,6 +58,42 @@ async def acknowledge(tx: Tx, team_id: int, id_: UUID, by: dict[str, Any], now: 
             by,
         )
     )
+
+
+async def unacknowledge(tx: Tx, team_id: int, id_: UUID) -> datetime | None:
+    """Open the acknowledged incident again; return when it was acknowledged, None if it is not."""
+    acknowledged_at: datetime | None = await tx.fetchval(
+        """
+        WITH before AS (
+            SELECT team_id, id, acknowledged_at FROM incidents
+            WHERE team_id = $1 AND id = $2 AND status = 'acknowledged' FOR UPDATE
+        )
+        UPDATE incidents i SET status = 'open', acknowledged_at = NULL, acknowledged_by = NULL
+        FROM before b WHERE i.team_id = b.team_id AND i.id = b.id RETURNING b.acknowledged_at
+        """,
+        team_id,
+        id_,
+    )
+    return acknowledged_at
+
+
+async def end_snoozes(tx: Tx, now: datetime, limit: int) -> list[EndedSnooze]:
+    """End snoozes whose time has come; incidents that others hold are left for later."""
+    rows = await tx.fetch(
+        """
+        WITH due AS (
+            SELECT team_id, id, snoozed_until FROM incidents
+            WHERE status <> 'resolved' AND snoozed_until <= $1
+            LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+        )
+        UPDATE incidents i SET snoozed_until = NULL
+        FROM due d WHERE i.team_id = d.team_id AND i.id = d.id
+        RETURNING i.team_id, i.id, d.snoozed_until AS ended_at
+        """,
+        now,
+        limit,
+    )
+    return [EndedSnooze(**row) for row in rows]
 
 
 async def snooze(tx: Tx, team_id: int, id_: UUID, until: datetime | None) -> bool:

@@ -33,6 +33,7 @@ async def list_(request: web.Request) -> web.Response:
         type=query.one_of("type", TYPES),
         group=query.text("group"),
         tag=query.text("tag"),
+        text=query.text("search"),
     )
     query.done()
     context = context_of(request)
@@ -110,6 +111,15 @@ async def test(request: web.Request) -> web.Response:
         context.db, context.signals, context.keyring, team_id, monitor_request, context.now()
     )
     return ok(views.tested(tested, monitor_request.all_warnings()))
+
+
+async def check_now(request: web.Request) -> web.Response:
+    """Run the check of a monitor once; a failing target is a result, not an error."""
+    context, team_id = context_of(request), caller(request).team_id
+    checked = await runs.check_now(
+        context.db, context.signals, context.keyring, team_id, path_id(request, "mon", WHAT), context.now()
+    )
+    return ok(views.tested(checked, []))
 
 
 async def pause(request: web.Request) -> web.Response:

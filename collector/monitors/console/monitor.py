@@ -37,7 +37,6 @@ from collector.platform.validation.validation import check
 from shared import ids
 from shared.clock import iso
 from shared.errors import Invalid, Unavailable
-from shared.kinds import RECEIVING
 
 _DAYS: Final = 90
 _INCIDENTS: Final = 20
@@ -92,27 +91,11 @@ async def check_now(request: web.Request) -> web.StreamResponse:
     """Check the monitor once, and show the outcome; it is not kept and decides nothing."""
     context, team_id = context_of(request), visitor(request).team_id
     id_, now = path_id(request, "mon", WHAT), context_of(request).now()
-    found = await reads.one(context.db, context.keyring, team_id, id_, secrets=True, now=now)
-    monitor = found.monitor
-    if monitor.type in RECEIVING:
-        raise Invalid({"type": f"a monitor of type {monitor.type} is not checked: it reports by itself"})
     try:
-        tested = views.tested(
-            await runs.test(
-                context.db,
-                context.signals,
-                context.keyring,
-                team_id=team_id,
-                type_=monitor.type,
-                config=found.config,
-                timeout_s=monitor.timeout_s,
-                locations=monitor.locations,
-                now=now,
-            ),
-            [],
-        )
+        checked = await runs.check_now(context.db, context.signals, context.keyring, team_id, id_, now)
     except Unavailable as fault:
         return back(request, monitors.path(id_), f"Not checked: {fault}.", tone="warn")
+    tested = views.tested(checked, [])
     return back(
         request,
         monitors.path(id_),

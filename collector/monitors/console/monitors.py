@@ -8,16 +8,17 @@ from aiohttp import web
 from yarl import URL
 
 from collector.console import common
-from collector.console.answers import PART, back, page, posted, value
-from collector.console.state import visitor
+from collector.console.answers import PART, back, came_from, page, posted, value
+from collector.console.state import visitor, who
 from collector.history.service import statistics
+from collector.http.auth import REQUEST_ID
 from collector.http.context import context_of
 from collector.monitors.api.context import MONITOR_FOLLOWERS
 from collector.monitors.console import rows
 from collector.monitors.console.saved_filters import normal
 from collector.monitors.service import board, bulk, saved_filters
 from collector.monitors.service.bulk import BulkCaller, BulkOutcome, BulkRun
-from collector.monitors.service.bulk_fields import parse
+from collector.monitors.service.bulk_fields import BulkRequest, parse
 from collector.monitors.storage.board import SORTS, STATES, Sorting
 from collector.monitors.storage.lists import MonitorFilter
 from shared import ids
@@ -117,10 +118,32 @@ async def carry_out(request: web.Request) -> web.StreamResponse:
         return back(
             request, _here(form), "; ".join(f"{k}: {v}" for k, v in fault.details.items()), tone="bad"
         )
+    done = await _run(request, asked)
+    reversible = done.changed and asked.action in bulk.REVERSED
+    return back(
+        request,
+        _here(form),
+        _said(done),
+        tone="bad" if done.failed else "good",
+        undo=f"{HERE}/bulk/undo?request={request[REQUEST_ID]}" if reversible else "",
+    )
+
+
+async def undo(request: web.Request) -> web.StreamResponse:
+    """Take back a bulk action of this user, of the last minutes."""
+    context, here = context_of(request), came_from(request, HERE)
+    asked = await bulk.reversal(context.db, who(request), request.query.get("request", ""), context.now())
+    if asked is None:
+        return back(request, here, "That cannot be undone any more.", tone="warn")
+    done = await _run(request, asked)
+    return back(request, here, f"Undone: {_said(done)}", tone="bad" if done.failed else "good")
+
+
+async def _run(request: web.Request, asked: BulkRequest) -> BulkOutcome:
+    mine = visitor(request)
     by = BulkCaller(mine.team_id, mine.name)
     run = BulkRun(common.service_context(request), request.app[MONITOR_FOLLOWERS], by, asked)
-    done = await bulk.carry_out(run, context.now)
-    return back(request, _here(form), _said(done), tone="bad" if done.failed else "good")
+    return await bulk.carry_out(run, context_of(request).now)
 
 
 def _said(done: BulkOutcome) -> str:

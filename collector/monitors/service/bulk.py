@@ -4,17 +4,20 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
 
 from collector.monitors.service import ends, monitors
-from collector.monitors.service.bulk_fields import Action, BulkRequest, Filter
+from collector.monitors.service.bulk_fields import Action, BulkRequest, Filter, parse
 from collector.monitors.service.followers import MonitorFollowers
 from collector.monitors.storage import lists
 from collector.monitors.storage import monitors as table
 from collector.monitors.storage.lists import ListedMonitor, MonitorFilter
+from collector.platform.access import Actor
 from collector.platform.context import ServiceContext
+from collector.platform.storage import audit
+from collector.platform.storage.db import Db
 from shared import ids
 from shared.clock import UtcClock
 from shared.errors import Invalid, TocsinError
@@ -24,6 +27,10 @@ _AT_ONCE = 4
 # Shorter than the timeouts of proxies and clients.
 _WITHIN_S = 50.0
 _NO_LIMIT = 2**31 - 1
+# How long after a bulk request it can be taken back.
+_UNDONE_WITHIN = timedelta(minutes=10)
+# What takes each action back. Earlier silences and tags are not known any more.
+REVERSED: Mapping[str, Action] = {"pause": "resume", "resume": "pause", "silence": "unsilence"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,19 @@ _ACTIONS: Mapping[Action, Callable[[BulkRun, ListedMonitor, datetime], Awaitable
     "untag": BulkRun.tag,
     "delete": BulkRun.delete,
 }
+
+
+async def reversal(db: Db, who: Actor, request_id: str, now: datetime) -> BulkRequest | None:
+    """Return what takes back the actor's bulk request; None if it is too old or cannot be taken back.
+
+    The audit log knows which monitors it changed.
+    """
+    async with db.connection() as tx:
+        done = await audit.of_request(tx, who, request_id, "monitor", now - _UNDONE_WITHIN)
+    action = REVERSED.get(done[0][0]) if done else None
+    if action is None:
+        return None
+    return parse({"action": action, "filter": {"ids": [id_ for _, id_ in done]}})
 
 
 async def carry_out(run: BulkRun, clock: UtcClock) -> BulkOutcome:

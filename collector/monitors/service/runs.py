@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import orjson
 
-from collector.monitors.service import fields
+from collector.monitors.service import fields, reads
 from collector.monitors.service.columns import kind_name
 from collector.monitors.service.fields import MonitorRequest
 from collector.platform import signals
@@ -19,10 +20,10 @@ from collector.platform.monitor import Trial
 from collector.platform.seal import Keyring, SealScope
 from collector.platform.storage.db import Db
 from collector.probes.storage import probes
-from shared.errors import Unavailable
+from shared.errors import Invalid, Unavailable
 from shared.findings import Finding, Findings
 from shared.held import demand_none
-from shared.kinds import WEB3
+from shared.kinds import RECEIVING, WEB3
 from shared.phases import days_left, unpack
 from shared.results import Outcome, Run, Status
 
@@ -60,6 +61,30 @@ async def try_out(
         config=fields.stored(kind),
         timeout_s=trial.timeout,
         locations=trial.locations or [],
+        now=now,
+    )
+
+
+async def check_now(
+    db: Db, signals_: signals.Signals, keyring: Keyring, team_id: int, id_: UUID, now: datetime
+) -> TrialResult:
+    """Run the check of a monitor once; the result is not stored and decides nothing.
+
+    Raises NotFound, Invalid for a monitor that reports by itself, and what `test` raises.
+    """
+    found = await reads.one(db, keyring, team_id, id_, secrets=True, now=now)
+    monitor = found.monitor
+    if monitor.type in RECEIVING:
+        raise Invalid({"type": f"a monitor of type {monitor.type} is not checked: it reports by itself"})
+    return await test(
+        db,
+        signals_,
+        keyring,
+        team_id=team_id,
+        type_=monitor.type,
+        config=found.config,
+        timeout_s=monitor.timeout_s,
+        locations=monitor.locations,
         now=now,
     )
 

@@ -2,7 +2,7 @@
 
 from collector.platform.embedded.server import reach
 from collector.platform.interruptible import run
-from collector.platform.storage.db import BRIEFLY_S
+from collector.platform.storage.connector import BRIEFLY_S
 from collector.platform.storage.migrate import migrate
 from shared.clock import utc_now
 from shared.command import begin

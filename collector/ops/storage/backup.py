@@ -8,7 +8,7 @@ from collector.history.storage import partitions, rollups
 from collector.ops.storage import dump
 from collector.ops.storage.backup_file import BackupHeader, BackupWriter, Trailer
 from collector.ops.storage.dump import Table
-from collector.platform.storage.db import Connection
+from collector.platform.storage.connector import Connection
 from collector.platform.storage.migrate import known
 from shared import __version__
 from shared.errors import CannotStart

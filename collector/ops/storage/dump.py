@@ -9,18 +9,20 @@ from typing import Final
 import asyncpg
 
 from collector.platform.storage import sealed
-from collector.platform.storage.db import BRIEFLY_S, OLDEST, Connection, patient
+from collector.platform.storage.connector import BRIEFLY_S, Connection, patient
+from collector.platform.storage.db import OLDEST
 from shared.errors import CannotStart, TocsinError
 
 # Must list every table to back up: the others are lost with the database.
 TAKEN: Final = (
     "agent_metrics", "agent_metrics_hour", "alert_marks", "alerts", "audit_log", "authorities", "cadences",
     "certificate_warnings", "channel_faults", "channels", "deliveries", "delivery_attempts", "errors",
-    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes", "incidents",
+    "event_positions", "events", "failures", "heartbeats", "incident_evidence", "incident_notes",
+    "incident_templates", "incidents",
     "join_token_uses", "join_tokens", "listening", "locations", "mail_addresses", "maintenance_spans",
     "maintenance_underway",
     "maintenance_windows", "managed", "monitor_marks", "monitors", "outages", "packed_days", "packed_results",
-    "ping_bodies",
+    "passkeys", "ping_bodies",
     "postmortems",
     "probe_certificates", "probe_cursors", "probe_notices", "probes", "receptions", "recovery_codes",
     "refused_results", "report_editions", "report_mails", "reports",
@@ -41,6 +43,7 @@ LEFT_OUT: Final = {
     "rate_buckets": "all are full by then",
     "console_sessions": "those that ended since would be open again",
     "password_links": "those that were used since would count again",
+    "used_challenges": "they expire within minutes",
     "idempotency_keys": "answers of a day, to requests that are over",
 }
 # Tables of single results, with their time columns.

@@ -14,7 +14,7 @@ from collector.ops.storage.backup_file import (
     VerifiedBackup,
 )
 from collector.ops.storage.dump import Table
-from collector.platform.storage.db import Connection
+from collector.platform.storage.connector import Connection
 from collector.platform.storage.migrate import Migration, known, migrate
 from shared.errors import CannotStart
 

@@ -86,6 +86,20 @@ _WHERE = """
 """
 
 
+async def of_request(
+    tx: Tx, who: Actor, request_id: str, resource: str, since: datetime
+) -> list[tuple[str, str]]:
+    """Return action and resource id of what the actor did to such resources by one request."""
+    rows = await tx.fetch(
+        """
+        SELECT action, resource_id FROM audit_log
+        WHERE team_id = $1 AND at >= $2 AND actor_id = $3 AND request_id = $4 AND resource = $5
+        """,
+        who.team_id, since, who.id, request_id, resource,
+    )  # fmt: skip
+    return [(row["action"], row["resource_id"]) for row in rows]
+
+
 async def count(tx: Tx, team_id: int, wanted: AuditFilter) -> int:
     found: int = await tx.fetchval(f"SELECT count(*) FROM audit_log {_WHERE}", team_id, *_arguments(wanted))
     return found

@@ -5,56 +5,43 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterat
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, cast
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 import orjson
-import structlog
 
+from collector.platform.storage.connector import (
+    AWAY,
+    LOST,
+    PATIENCE_S,
+    Connection,
+    connect,
+    give_up_after,
+    patient,
+    unavailable,
+)
+from collector.platform.storage.liveness import PoolActivity
 from collector.platform.storage.on_commit import Aftermath, collected
-from shared.backoff import full_jitter
 from shared.errors import CannotStart, Conflict, Unavailable
 from shared.fair_gate import Crowded, FairGate
 from shared.held import demand_none, holding
 
-log = structlog.get_logger()
-
 if TYPE_CHECKING:
-    Connection: TypeAlias = asyncpg.Connection[asyncpg.Record]
     Tx: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record] | Connection
 else:  # not generic at runtime
-    Connection = asyncpg.Connection
     Tx = asyncpg.pool.PoolConnectionProxy | asyncpg.Connection
 
 OLDEST: Final = 15
-_CONNECT_S: Final = 5.0
 _ACQUIRE_S: Final = 10.0
 _STATEMENT_S: Final = 60.0
-PATIENCE_S: Final = 60.0  # for the first connection
-BRIEFLY_S: Final = 5.0  # likewise, for an interactive command
+# Longer than the liveness watch takes: for connections that nobody waits on.
+_TAKES_IN_NOTHING_S: Final = 20
 # Raised by migrations for statements that a plan does not allow; the message is for the caller.
 _ABOVE_A_LIMIT: Final = "TC409"
-_LOST: Final = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.CannotConnectNowError,
-)
-_AWAY: Final = (
-    *_LOST,
-    OSError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.exceptions.TargetServerAttributeNotMatched,  # a standby, while there is no primary
-)
-_REFUSED: Final = (
-    asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
-    asyncpg.ClientConfigurationError,
-)
 _SETTINGS: Final = {
     "timezone": "UTC",
     "idle_in_transaction_session_timeout": "60s",
     "statement_timeout": "60s",
+    "lock_timeout": "30s",
     "jit": "off",  # compiling takes longer than any of our queries
     # Keepalives: idle connections stay open in firewalls, and dead peers are detected.
     "tcp_keepalives_idle": "60",
@@ -111,10 +98,12 @@ class Db:
         nested: bool = False,
         gate: FairGate | None = None,
         whole: "Db | None" = None,
+        activity: PoolActivity | None = None,
     ) -> None:
         self._pool = pool
         self._gate = gate
         self._whole = whole or self
+        self.activity: Final = activity or PoolActivity()
         self._pass_on: Callable[[Aftermath], None] = _to_nobody
         self.nested = nested
         self.quick: Db = self
@@ -147,8 +136,13 @@ class Db:
             "application_name": name,
         }
 
+        activity = PoolActivity()
+
         async def dial(*_: object, **kwargs: Any) -> Connection:
-            return await connect(url, server_settings=own, **kwargs)
+            connection = await connect(url, server_settings=own, **kwargs)
+            give_up_after(connection, _TAKES_IN_NOTHING_S)
+            activity.add(connection)
+            return connection
 
         pool = await asyncpg.create_pool(
             connect=dial,
@@ -159,12 +153,12 @@ class Db:
             command_timeout=_STATEMENT_S,
             max_inactive_connection_lifetime=0 if kept else 300,
         )
-        return cls(pool)
+        return cls(pool, activity=activity)
 
     def share(self, most: int, *, each: int | None = None) -> "Db":
         """The same database, limited to *most* connections in total and *each* per asker (see `asking`)."""
         gate = FairGate(most, each or most, waiting=_WAITING, waiting_each=_WAITING_EACH)
-        return Db(self._pool, gate=gate, whole=self)
+        return Db(self._pool, gate=gate, whole=self, activity=self.activity)
 
     @property
     def pass_on(self) -> Callable[[Aftermath], None]:
@@ -194,35 +188,38 @@ class Db:
             demand_none("asking for a connection")
         asker = _ASKER.get()
         await self._enter(asker)
+        interruptions = self.activity.interruptions
         try:
-            connection = await self._acquire()
+            connection = await self._acquire(interruptions)
         except BaseException:
             self._leave(asker)
             raise
         try:
             with holding():
-                yield connection
-        except _LOST as error:
-            raise _unavailable() from error
+                async with self.activity.block():
+                    yield connection
+        except LOST as error:
+            raise unavailable() from error
         except asyncpg.ReadOnlySQLTransactionError as error:
             # The former primary is now a standby.
             await self._pool.expire_connections()
-            raise _unavailable() from error
+            raise unavailable() from error
         except asyncpg.InterfaceError as error:
+            # The driver has no better word for a statement on a connection that `interrupt` closed.
             if _gone(connection):
-                raise _unavailable() from error
+                raise unavailable() from error
             raise
         except asyncpg.InternalClientError as error:
             # The server closed the connection between two statements, and the driver would wait forever.
             connection.terminate()
-            raise _unavailable() from error
+            raise unavailable() from error
         except asyncpg.PostgresError as error:
             if error.sqlstate == _ABOVE_A_LIMIT:
                 raise Conflict(error.message) from error
             raise
         finally:
             try:
-                await self._pool.release(connection)
+                await self._release(connection, interruptions)
             finally:
                 self._leave(asker)
 
@@ -258,11 +255,24 @@ class Db:
         if self._gate is not None:
             self._gate.leave(asker)
 
-    async def _acquire(self) -> Tx:
+    async def _acquire(self, interruptions: int) -> Tx:
         try:
             return await self._pool.acquire(timeout=_ACQUIRE_S)
-        except _AWAY as error:
-            raise _unavailable() from error
+        except AWAY as error:
+            raise unavailable() from error
+        except (asyncpg.InterfaceError, AttributeError) as error:
+            # As above, of a connection that is being prepared.
+            if self.activity.interruptions != interruptions:
+                raise unavailable() from error
+            raise
+
+    async def _release(self, connection: Tx, interruptions: int) -> None:
+        try:
+            await self._pool.release(connection)
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError):
+            # To be closed returned it to the pool meanwhile.
+            if self.activity.interruptions == interruptions:
+                raise
 
 
 @contextmanager
@@ -278,97 +288,6 @@ def asking(asker: Hashable) -> Iterator[None]:
 
 def _to_nobody(_: Aftermath) -> None:
     """The default for a database without listeners."""
-
-
-async def connect(url: str, **kwargs: Any) -> Connection:
-    """Connect to the primary among the hosts in *url*, whichever accepts first.
-
-    asyncpg tries hosts one after the other and waits for hanging ones; this tries them concurrently.
-    """
-    tries = [asyncio.create_task(_one(each, kwargs)) for each in hosts(url)]
-    winner: Connection | None = None
-    failures: list[BaseException] = []
-    try:
-        for done in asyncio.as_completed(tries):
-            try:
-                winner = await done
-            except (*_AWAY, *_REFUSED, asyncpg.PostgresError) as error:
-                failures.append(error)
-            else:
-                return winner
-    finally:
-        await _abandon(tries, winner)
-    raise failures[0]
-
-
-def hosts(url: str) -> list[str]:
-    """One URL for each host in *url*, in its authority or as `host=` in its query."""
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query)
-    named = dict(query)
-    login, at, authority = parts.netloc.rpartition("@")
-    if "," in authority:
-        return [urlunsplit(parts._replace(netloc=f"{login}{at}{each}")) for each in authority.split(",")]
-    names = named.get("host", "").split(",")
-    if len(names) == 1:
-        return [url]
-    ports = named.get("port", "").split(",")
-    each_port = ports if len(ports) == len(names) else ports[:1] * len(names)
-    rest = [(key, value) for key, value in query if key not in {"host", "port"}]
-    return [
-        urlunsplit(
-            parts._replace(query=urlencode([*rest, ("host", name), *([("port", port)] if port else [])]))
-        )
-        for name, port in zip(names, each_port, strict=True)
-    ]
-
-
-async def _one(url: str, kwargs: dict[str, Any]) -> Connection:
-    connection: Connection = await asyncpg.connect(
-        url, **{"timeout": _CONNECT_S, "target_session_attrs": "read-write", **kwargs}
-    )
-    return connection
-
-
-async def _abandon(tries: "list[asyncio.Task[Connection]]", winner: Connection | None) -> None:
-    """Close connections that were established too late."""
-    for each in tries:
-        each.cancel()
-    for result in await asyncio.gather(*tries, return_exceptions=True):
-        if isinstance(result, asyncpg.Connection) and result is not winner:
-            result.terminate()
-
-
-async def patient(url: str, name: str, *, within_s: float = PATIENCE_S) -> Connection:
-    """Connect, retrying for a while. Raises Unavailable; CannotStart if retrying cannot help."""
-    reasons: list[str] = []
-    try:
-        async with asyncio.timeout(within_s):
-            return await _insist(url, name, reasons)
-    except TimeoutError as error:
-        raise Unavailable(f"the database is away: {reasons[-1] if reasons else 'no answer'}") from error
-    except _REFUSED as error:
-        raise CannotStart(f"TOCSIN_DATABASE_URL cannot be used: {error}") from error
-
-
-async def _insist(url: str, name: str, reasons: list[str]) -> Connection:
-    """Connect, retrying; each reason is logged once and added to *reasons*."""
-    waits = full_jitter(0.1, 3.0)
-    while True:
-        try:
-            return await connect(url, server_settings={"application_name": name})
-        except _AWAY as error:
-            reason = f"{_places(url)}: {getattr(error, 'strerror', None) or error or type(error).__name__}"
-            if reason not in reasons:
-                log.warning("database unavailable; retrying", reason=reason)
-            reasons.append(reason)
-            await asyncio.sleep(next(waits))
-
-
-def _places(url: str) -> str:
-    """The hosts of *url*, without secrets."""
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2] or dict(parse_qsl(parts.query)).get("host") or "localhost"
 
 
 def _gone(connection: Tx) -> bool:
@@ -398,7 +317,3 @@ def _from_jsonb(data: bytes) -> Any:
 
 async def _keep(_: Tx) -> None:
     """Skip the pool's reset, which would cost a round trip: settings are transaction-local."""
-
-
-def _unavailable() -> Unavailable:
-    return Unavailable("the database is away", retry_after=1)

@@ -10,7 +10,7 @@ from typing import Final
 import asyncpg
 import structlog
 
-from collector.platform.storage.db import PATIENCE_S, Connection, patient
+from collector.platform.storage.connector import PATIENCE_S, Connection, patient
 from shared.backoff import full_jitter
 from shared.errors import CannotStart
 

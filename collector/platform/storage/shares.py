@@ -17,6 +17,8 @@ _SESSIONS: Final = 4
 _UPKEEP: Final = 2
 # Outside of the pool, with settings of their own: one statement after the other takes pings.
 PING_CONNECTIONS: Final = 1
+# Likewise: whether the server answers; see `LivenessWatch`.
+WATCH_CONNECTIONS: Final = 1
 CONNECTIONS: Final = _REQUESTS + _QUICK + _INGEST + _TELLING + _SESSIONS + _UPKEEP
 
 

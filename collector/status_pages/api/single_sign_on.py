@@ -12,8 +12,9 @@ from aiohttp import hdrs, web
 
 from collector.accounts.core.openid import PATIENCE, packed, unpacked
 from collector.accounts.service.openid import Client, Provider
-from collector.http.auth import address, is_secure
+from collector.http.auth import address
 from collector.http.context import CONTEXT, context_of
+from collector.http.cookies import HostCookie
 from collector.platform.seal import Unsealable
 from collector.platform.transport import Transport
 from collector.status_pages.api.public import VisitedPage, entered, form, missing, visited_page
@@ -22,7 +23,7 @@ from collector.status_pages.service.password_tries import SIGN_IN_BY_ADDRESS, SI
 from shared.errors import Forbidden, Limited, Unavailable
 from shared.loop import forever
 
-_COOKIE: Final = "tocsin_page_sign_in"
+_COOKIE: Final = HostCookie("tocsin_page_sign_in")
 _BACK: Final = "/sign-in/back"
 _TURN: Final = timedelta(seconds=1)
 _MOST: Final = 50
@@ -85,15 +86,7 @@ async def begin(request: web.Request) -> web.Response:
         return _refused(request, visited, error)
     headers = {hdrs.LOCATION: url, hdrs.CACHE_CONTROL: "no-store"}
     answer = web.Response(status=303, headers=headers)
-    answer.set_cookie(
-        _name(request),
-        packed(attempt),
-        path="/",
-        max_age=int(PATIENCE.total_seconds()),
-        httponly=True,
-        samesite="Lax",
-        secure=is_secure(request),
-    )
+    _COOKIE.set(request, answer, packed(attempt), PATIENCE)
     return answer
 
 
@@ -116,13 +109,13 @@ async def back(request: web.Request) -> web.Response:
             if view.access.takes(email)
             else form(request, visited, 403, "not_admitted")
         )
-    answer.del_cookie(_name(request), path="/", secure=is_secure(request), httponly=True, samesite="Lax")
+    _COOKIE.delete(request, answer)
     return answer
 
 
 async def _email(request: web.Request, visited: VisitedPage) -> str:
     """Return the address that the provider verified. Raises Forbidden, Unavailable, Unsealable."""
-    attempt = unpacked(request.cookies.get(_name(request), ""))
+    attempt = unpacked(_COOKIE.read(request))
     if attempt is None or attempt.after != str(visited.site.view.page.id):
         raise Forbidden("The sign-in was begun elsewhere")
     provider = await _provider(request, visited)
@@ -149,7 +142,3 @@ def _refused(request: web.Request, visited: VisitedPage, error: Exception) -> we
         answer.headers[hdrs.RETRY_AFTER] = str(error.retry_after)
         return answer
     return form(request, visited, 403 if isinstance(error, Forbidden) else 503, "not_admitted")
-
-
-def _name(request: web.Request) -> str:
-    return f"__Host-{_COOKIE}" if is_secure(request) else _COOKIE

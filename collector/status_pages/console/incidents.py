@@ -14,7 +14,7 @@ from collector.console.forms.fields import Form, FormField
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.status_pages.api.parts import part_id
-from collector.status_pages.console import publishing
+from collector.status_pages.console import incident_templates, publishing
 from collector.status_pages.console.status_pages import filled, page_id, path
 from collector.status_pages.core.fields import PageIncidentSettings
 from collector.status_pages.core.status_page import MAINTENANCE, RESOLVED
@@ -74,16 +74,11 @@ async def list_(request: web.Request) -> web.StreamResponse:
 async def new(request: web.Request) -> web.StreamResponse:
     """The form for an incident or, with ``?kind=maintenance``, for maintenance.
 
-    ``from`` is the team's incident that fills it in, ``text`` the phase of its text.
+    ``from`` is the team's incident that fills it in, ``text`` the phase of its text; ``template`` fills it in
+    instead, and ``component`` is affected.
     """
-    row = await _page(request)
-    return await _new(
-        request,
-        row,
-        await _prefilled(request, row),
-        {},
-        planned=request.query.get("kind") == MAINTENANCE,
-    )
+    row, planned = await _page(request), request.query.get("kind") == MAINTENANCE
+    return await _new(request, row, await _prefilled(request, row, planned=planned), {}, planned=planned)
 
 
 async def publish(request: web.Request) -> web.StreamResponse:
@@ -142,6 +137,7 @@ async def _new(
     planned: bool,
     code: int = 200,
 ) -> web.Response:
+    seen = await _components(request, row.id)
     return page(
         request,
         "status_page_part_form.html.j2",
@@ -152,9 +148,19 @@ async def _new(
         action=f"{path(row.id)}/incidents",
         send="Publish",
         kind=MAINTENANCE if planned else "",
-        texts=_texts(request, shown) if shown and request.query.get("from") else [],
-        form=await _form(request, row.id, shown, faults, planned=planned),
+        texts=_texts(request, shown) if request.query.get("from") and not _has_template(request) else [],
+        choice=incident_templates.choice(
+            request,
+            await incident_templates.usable(request, planned=planned),
+            seen,
+            shown.get("affectedComponents") or (),
+        ),
+        form=await _form(request, row.id, shown, faults, planned=planned, seen=seen),
     )
+
+
+def _has_template(request: web.Request) -> bool:
+    return bool(request.query.get("template"))
 
 
 def _texts(request: web.Request, shown: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
@@ -165,12 +171,18 @@ def _texts(request: web.Request, shown: Mapping[str, Any]) -> list[tuple[str, st
     ]
 
 
-async def _prefilled(request: web.Request, row: StatusPage) -> dict[str, Any]:
-    incident = await publishing.incident_of(request, "from")
+async def _prefilled(request: web.Request, row: StatusPage, *, planned: bool) -> dict[str, Any]:
+    """Return the fields that the query fills in: by a template, or by the team's incident."""
+    now, incident = context_of(request).now(), await publishing.incident_of(request, "from")
+    template = incident_templates.chosen(request, await incident_templates.usable(request, planned=planned))
+    known = await _components(request, row.id)
+    about = publishing.subject(incident, known, request.query.getall("component", []))
+    affected = {"affectedComponents": about.component_ids}
+    if template is not None:
+        return {**incident_templates.applied(template, about.variables(row.name, now)), **affected}
     if incident is None:
-        return {}
-    known, now = await _components(request, row.id), context_of(request).now()
-    return publishing.prefilled(incident, known, request.query.get("text"), now)
+        return affected
+    return {**publishing.prefilled(incident, about, request.query.get("text"), now), **affected}
 
 
 async def _shown(

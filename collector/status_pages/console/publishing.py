@@ -1,6 +1,7 @@
 """From a team's incident to a status page: which page, and a text to begin with."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -16,6 +17,7 @@ from collector.incidents.service import incidents
 from collector.incidents.storage.reads import Incident
 from collector.platform.monitor import Severity
 from collector.status_pages.console.status_pages import path
+from collector.status_pages.core.incident_templates import fill
 from collector.status_pages.core.status_page import Phase
 from collector.status_pages.service import status_pages
 from collector.status_pages.service.components import ComponentDetails
@@ -36,13 +38,39 @@ _PHASES: Final[Mapping[IncidentStatus, Phase]] = {
 }
 # No text has the monitor's name or what a check saw: these are for the team alone.
 TEXTS: Final[Mapping[Phase, str]] = {
-    "investigating": "We are investigating a problem with {subject}, which began at {began}. "
+    "investigating": "We are investigating a problem with {component}, which began at {began}. "
     "We will post an update as soon as we know more.",
-    "identified": "We know the cause of the problem with {subject}, which began at {began}, "
+    "identified": "We know the cause of the problem with {component}, which began at {began}, "
     "and are working on a fix.",
-    "monitoring": "A fix for the problem with {subject} is in place. We are watching whether it holds.",
-    "resolved": "The problem with {subject} is resolved. It began at {began} and lasted {lasted}.",
+    "monitoring": "A fix for the problem with {component} is in place. We are watching whether it holds.",
+    "resolved": "The problem with {component} is resolved. It began at {began} and lasted {lasted}.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class PageSubject:
+    """What a page's incident is about: the affected components, and the team's incident behind it, if any."""
+
+    components: Sequence[ComponentDetails]
+    incident: Incident | None
+
+    @property
+    def name(self) -> str:
+        return ", ".join(details.row.name for details in self.components) or "our service"
+
+    @property
+    def component_ids(self) -> list[str]:
+        return [ids.show("comp", details.row.id) for details in self.components]
+
+    def variables(self, page_name: str, now: datetime) -> dict[str, str]:
+        """Return what stands for the variables of a template; without an incident it begins now."""
+        began = self.incident.started_at if self.incident else now
+        return {
+            "component": self.name,
+            "page": page_name,
+            "began": f"{began:%d %b %H:%M} UTC",
+            "lasted": span(incidents.lasted_s(self.incident, now)) if self.incident else "…",
+        }
 
 
 async def choose(request: web.Request) -> web.StreamResponse:
@@ -72,30 +100,30 @@ async def incident_of(request: web.Request, name: str) -> Incident | None:
     return incident
 
 
-def prefilled(
-    incident: Incident, components: Sequence[ComponentDetails], phase: str | None, now: datetime
-) -> dict[str, Any]:
-    """Return the fields of a page's incident about *incident*; *phase*: that of the text, if it is one.
-
-    The components that show the incident's monitor are affected.
-    """
-    known = [
-        details.row
-        for details in components
-        if details.row.monitor_id is not None and details.row.monitor_id == incident.monitor_id
+def subject(
+    incident: Incident | None, known: Sequence[ComponentDetails], asked: Sequence[str]
+) -> PageSubject:
+    """Return the subject, with the components *asked* for, or else those of the incident's monitor."""
+    named = [details for details in known if ids.show("comp", details.row.id) in asked]
+    shows = [
+        details
+        for details in known
+        if incident is not None
+        and details.row.monitor_id is not None
+        and details.row.monitor_id == incident.monitor_id
     ]
-    subject = ", ".join(row.name for row in known) or "our service"
+    return PageSubject(named or shows, incident)
+
+
+def prefilled(incident: Incident, about: PageSubject, phase: str | None, now: datetime) -> dict[str, Any]:
+    """Return the fields of a page's incident about *incident*; *phase*: that of the text, if it is one."""
     chosen = next((each for each in TEXTS if each == phase), _PHASES[incident.status])
+    values = about.variables("", now)
     return {
-        "title": f"Problem with {subject}",
+        "title": f"Problem with {about.name}",
         "status": chosen,
         "severity": _SEVERITIES[incident.severity],
-        "affectedComponents": [ids.show("comp", row.id) for row in known],
-        "message": TEXTS[chosen].format(
-            subject=subject,
-            began=f"{incident.started_at:%d %b %H:%M} UTC",
-            lasted=span(incidents.lasted_s(incident, now)),
-        ),
+        "message": fill(TEXTS[chosen], values),
     }
 
 

@@ -6,6 +6,7 @@ from collector.http.auth import Handler
 from collector.status_pages.console import (
     access,
     components,
+    incident_templates,
     incidents,
     preview,
     publishing,
@@ -17,6 +18,8 @@ _HERE: Final = "/status-pages"
 _ONE: Final = f"{_HERE}/{{id}}"
 _COMPONENT: Final = f"{_HERE}/{{pageId}}/components/{{componentId}}"
 _INCIDENT: Final = f"{_HERE}/{{pageId}}/incidents/{{incidentId}}"
+_TEMPLATES: Final = f"{_HERE}/templates"
+_TEMPLATE: Final = f"{_TEMPLATES}/{{id}}"
 _SUBSCRIBER: Final = f"{_HERE}/{{pageId}}/subscribers/{{subscriberId}}"
 
 # Method, path and view; then the equivalent method and path below /v1.
@@ -25,6 +28,12 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("POST", _HERE, status_pages.create, "POST", _HERE),
     ("GET", f"{_HERE}/new", status_pages.new, "POST", _HERE),
     ("GET", f"{_HERE}/publish", publishing.choose, "POST", f"{_ONE}/incidents"),
+    ("GET", _TEMPLATES, incident_templates.list_, "GET", "/incident-templates"),
+    ("POST", _TEMPLATES, incident_templates.create, "POST", "/incident-templates"),
+    ("GET", f"{_TEMPLATES}/new", incident_templates.new, "POST", "/incident-templates"),
+    ("GET", _TEMPLATE, incident_templates.edit, "PUT", "/incident-templates/{id}"),
+    ("POST", _TEMPLATE, incident_templates.update, "PUT", "/incident-templates/{id}"),
+    ("POST", f"{_TEMPLATE}/delete", incident_templates.delete, "DELETE", "/incident-templates/{id}"),
     ("GET", _ONE, status_pages.show, "GET", _ONE),
     ("GET", f"{_ONE}/preview", preview.show, "GET", _ONE),
     ("POST", f"{_ONE}/preview", preview.show_unsaved, "PUT", _ONE),

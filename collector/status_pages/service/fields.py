@@ -14,6 +14,7 @@ from collector.platform.validation.shapes import members
 from collector.platform.validation.validation import ignored, read
 from collector.status_pages.answers import (
     AccessAnswer,
+    IncidentTemplateAnswer,
     PageAnswer,
     PageIncidentAnswer,
     StatusPageComponent,
@@ -26,6 +27,7 @@ from collector.status_pages.core.fields import (
     PageSettings,
     SubscriberSettings,
 )
+from collector.status_pages.core.incident_templates import IncidentTemplateSettings
 from collector.status_pages.storage.status_pages import StatusPage
 from shared import ids
 from shared.errors import Invalid, NotFound
@@ -41,6 +43,7 @@ _READ_ONLY: Final = frozenset[str]().union(
     read_only(PageIncidentAnswer, PageIncidentSettings),
     read_only(SubscriberAnswer, SubscriberSettings),
     read_only(AccessAnswer, AccessSettings),
+    read_only(IncidentTemplateAnswer, IncidentTemplateSettings),
 )
 
 

@@ -17,6 +17,7 @@ from tests.http.route_table import BODIES, CHANGES, prepared
 # Routes that change nothing that lasts.
 SILENT = {
     ("POST", "/v1/monitors/test"): "runs a check once and keeps nothing",
+    ("POST", "/v1/monitors/{id}/check"): "runs a check once and keeps nothing",
     ("POST", "/v1/alert-rules/preview"): "looks at the past and keeps nothing",
     ("POST", "/v1/alert-channels/{id}/test"): "sends a message once and keeps nothing",
     ("POST", "/v1/status-pages/{id}/verify-domain"): "looks for a proof, and here there is none",

@@ -10,6 +10,8 @@ import pytest
 from tests.http.client import Api
 from tests.monitors.monitors import TCP, rows
 
+pytestmark = pytest.mark.shares_server
+
 MONITORS, CHANNELS = "/v1/monitors", "/v1/alert-channels"
 HOOK = {"name": "Ops", "type": "webhook", "config": {"url": "https://hooks.example.com/"}}
 MONITORS_409 = "The team's plan allows 3 monitors at most"

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from collector.server import make, serve
 from shared import ids
@@ -15,10 +16,12 @@ from shared.ids import uuid7
 from shared.tokens import checksum_ok, new_token
 from tests.http.client import Api
 
+pytestmark = pytest.mark.shares_server
+
 ROBOT = {"name": "robot", "permission": "read-write"}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def replica(api: Api) -> AsyncIterator[Api]:
     """Another server over the same database."""
     runner = await serve(make(api.context, api.features), "127.0.0.1:0")

@@ -14,7 +14,7 @@ from shared import ids
 from shared.errors import Invalid, NotFound
 from tests.http.client import Api
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.races, pytest.mark.shares_server]
 
 NEW = {"email": "new@example.com", "name": "New", "role": "editor"}
 
@@ -141,6 +141,7 @@ async def test_the_last_admin_is_neither_removed_nor_demoted(api: Api) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {"role": "viewer"}])
+@pytest.mark.own_server
 async def test_of_admins_who_remove_each_other_at_the_same_time_one_stays(api: Api, body: Any) -> None:
     names = [me(api)] + [(await invite(api, email=f"{n}@example.com", role="admin"))["id"] for n in range(3)]
     method = "PUT" if body else "DELETE"
@@ -236,6 +237,7 @@ async def test_only_a_hash_of_an_invitation_is_kept(api: Api) -> None:
     assert secret.encode().hex() not in row
 
 
+@pytest.mark.own_server
 async def test_the_team_is_shown_and_renamed_and_its_plan_stays(api: Api) -> None:
     shown = (await api.get("/v1/team")).json
     assert (shown["name"], shown["plan"]) == ("Default", "pro")

@@ -5,7 +5,7 @@ from yarl import URL
 
 from tests.console.client import Console, visiting
 
-pytestmark = pytest.mark.oldest
+pytestmark = [pytest.mark.oldest, pytest.mark.shares_server]
 
 HERE = "/settings/account/display"
 CHOSEN = {"timezone": "asia/kolkata", "clock": "12h", "theme": "dark", "density": "compact"}

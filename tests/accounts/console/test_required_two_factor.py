@@ -12,7 +12,7 @@ from tests.accounts.console.test_console_two_factor import HERE, turned_on
 from tests.console.client import PASSWORD, Console, visiting
 from tests.console.console.test_console_pages import address
 
-pytestmark = pytest.mark.oldest
+pytestmark = [pytest.mark.oldest, pytest.mark.shares_server]
 
 REQUIRED = "Your team requires two-factor authentication."
 # What is left to a member who has yet to set it up.
@@ -22,6 +22,9 @@ LEFT = {
     ("GET", HERE),
     ("POST", HERE),
     ("POST", f"{HERE}/confirm"),
+    ("POST", "/settings/account/passkeys"),
+    ("POST", "/settings/account/passkeys/challenge"),
+    ("POST", "/sign-out-and-in"),
 }
 
 

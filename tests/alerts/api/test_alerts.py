@@ -10,6 +10,8 @@ from tests.http.client import Api
 from tests.http.route_table import MAKERS
 from tests.monitors.monitors import details, make
 
+pytestmark = pytest.mark.shares_server
+
 ALERTS = "/v1/alerts"
 
 

@@ -4,16 +4,19 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
+import pytest_asyncio
 
 from tests.http.client import Api
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import STALE, first, named
 
+pytestmark = pytest.mark.shares_server
+
 LOAD = named("load", host="a")
 HIGH = {"metric": "load", "op": "gt", "value": 4, "for": 120}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def metrics(api: Api) -> AsyncIterator[Metrics]:
     async with running(api) as found:
         yield found

@@ -12,6 +12,8 @@ from tests.http.client import Api
 from tests.http.rows import incident
 from tests.monitors.monitors import change, details, make
 
+pytestmark = pytest.mark.shares_server
+
 RULES = "/v1/alert-rules"
 WHOLE = {
     "name": "Shop",

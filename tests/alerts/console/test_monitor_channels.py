@@ -3,8 +3,12 @@
 import re
 from typing import Any
 
+import pytest
+
 from tests.alerts.console.test_console_rules import channel, monitor, rule
 from tests.console.client import Console, Page
+
+pytestmark = pytest.mark.shares_server
 
 FIELDS = {"type": "tcp", "config.host": "192.0.2.1", "config.port": "443", "severity": "high"}
 

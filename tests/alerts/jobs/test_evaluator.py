@@ -196,6 +196,26 @@ async def test_a_paging_service_hears_that_somebody_has_taken_it_on(db: Db) -> N
     assert (alert["status"], alert["acknowledged_by"]["name"]) == ("acknowledged", "Somebody")
 
 
+@pytest.mark.oldest
+async def test_a_withdrawn_acknowledgement_lets_the_steps_go_on(db: Db) -> None:
+    alerting = await make_alerting(db)
+    chat, boss = await alerting.channel("chat"), await alerting.channel("boss")
+    policy = {"delayMinutes": 10, "escalateToChannels": [boss], "maxEscalations": 3}
+    await alerting.rule(channels=[chat], escalationPolicy=policy)
+    await go_down(alerting)
+    incident = await alerting.world.value("SELECT id FROM incidents")
+    await actions.acknowledge(db, FOLLOWERS, alerting.who, incident, alerting.now())
+    await alerting.wait(15 * MINUTE)
+    assert await alerting.payloads(ESCALATED) == []
+
+    await actions.unacknowledge(db, FOLLOWERS, alerting.who, incident, alerting.now())
+    await alerting.wait(MINUTE)
+
+    assert [payload["alert"]["escalation"] for payload in await alerting.payloads(ESCALATED)] == [1]
+    [alert] = await alerting.alerts()
+    assert (alert["status"], alert["acknowledged_at"], alert["acknowledged_by"]) == ("firing", None, None)
+
+
 async def test_steps_end_after_the_last_one(db: Db) -> None:
     alerting = await make_alerting(db)
     boss = await alerting.channel("boss")

@@ -4,6 +4,8 @@ import pytest
 
 from tests.console.client import Console
 
+pytestmark = pytest.mark.shares_server
+
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 

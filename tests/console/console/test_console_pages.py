@@ -12,6 +12,8 @@ from collector.platform.access import Permission, Role, permits
 from shared.ids import show, uuid7
 from tests.console.client import Console, Page
 
+pytestmark = pytest.mark.shares_server
+
 ROLES: Final = {
     "viewer": Permission.READ_ONLY,
     "editor": Permission.READ_WRITE,
@@ -30,6 +32,8 @@ PREFIXES: Final = {
     "/settings/probes": "prb",
     "/settings/walls": "wall",
     "/settings/account/sessions": "ses",
+    "/settings/account/passkeys": "pky",
+    "/status-pages/templates": "tpl",
 }
 STREAMS: Final = {"/events", "/monitors/live"}
 GUARDED: Final = [page for page in PAGES if page.needs is not None and page.path not in STREAMS]

@@ -10,6 +10,8 @@ from tests.console.client import Console
 from tests.console.drawn import as_drawn
 from tests.probes.ground import make_monitors
 
+pytestmark = pytest.mark.shares_server
+
 RULES, WINDOWS, CHANNELS = "/alerting/rules", "/alerting/maintenance", "/alerting/channels"
 MANY = 60
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"

@@ -7,6 +7,8 @@ import pytest
 from collector.console.assets import VERSION
 from tests.console.client import Console, Page
 
+pytestmark = pytest.mark.shares_server
+
 
 async def test_the_manifest_and_all_that_it_names_are_there(console: Console) -> None:
     page = await console.get("/manifest.webmanifest")

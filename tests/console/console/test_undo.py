@@ -9,6 +9,8 @@ import pytest
 from shared.ids import show, uuid7
 from tests.console.client import Console
 
+pytestmark = pytest.mark.shares_server
+
 _UNDO = re.compile(r'data-toast>.*?action="([^"]+)"', re.DOTALL)
 
 

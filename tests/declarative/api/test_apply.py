@@ -10,6 +10,8 @@ from shared.kinds import TYPES
 from tests.http.client import Api
 from tests.monitors.declared import CHANNELS, CONFIGS, SECRET, everything
 
+pytestmark = pytest.mark.shares_server
+
 SHOP: dict[str, Any] = {
     "name": "Shop",
     "key": "shop",

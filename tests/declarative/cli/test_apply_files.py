@@ -209,7 +209,7 @@ VALUES = st.recursive(
 @given(st.lists(VALUES, max_size=4))
 @example([{"\x85": "\x85", "a\u2028b": ["c\u2029"]}])
 def test_what_is_written_is_read_again_as_it_was(values: list[Any]) -> None:
-    files = declared(text({"monitors": values}))
+    files = declared(text({"monitors": values}, "# a head\n"))
 
     assert not files.faults, files.faults
     assert files.sections["monitors"] == values

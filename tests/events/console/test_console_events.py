@@ -14,7 +14,7 @@ from collector.events import stream as following
 from collector.events.core.kinds import CHANGES, DELIVERED
 from tests.console.client import Console, visiting
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.races, pytest.mark.shares_server]
 
 
 @asynccontextmanager
@@ -44,6 +44,7 @@ async def test_a_stream_outlasts_the_looks_at_its_session_and_tells_what_happens
 @pytest.mark.parametrize(
     "how", ["sign-out", "user removed", "too old", "token revoked", "second factor required"]
 )
+@pytest.mark.own_server
 async def test_a_stream_ends_with_its_session(
     console: Console, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:

@@ -14,6 +14,8 @@ from shared.tokens import new_token
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import TCP, location, make, number, result
 
+pytestmark = pytest.mark.shares_server
+
 PHASES = pack(Phases(1_000, 2_000, 3_000, 4_000, 5_000))
 
 

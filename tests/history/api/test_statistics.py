@@ -17,6 +17,8 @@ from tests.http.client import Api
 from tests.http.rows import insert
 from tests.monitors.monitors import details, location, make, number, result
 
+pytestmark = pytest.mark.shares_server
+
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -191,6 +193,7 @@ async def test_offsets_name_the_same_moments(api: Api) -> None:
     assert shifted == utc
 
 
+@pytest.mark.own_server
 async def test_what_is_ahead_is_empty(api: Api) -> None:
     id_ = await make(api)
     now = api.clock()

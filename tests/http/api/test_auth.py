@@ -11,6 +11,8 @@ from shared.ids import show, uuid7
 from shared.tokens import new_token
 from tests.http.client import Answer, Api
 
+pytestmark = pytest.mark.shares_server
+
 UNAUTHORIZED = {"error": "Unauthorized", "status": 401}
 
 

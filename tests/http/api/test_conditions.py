@@ -9,6 +9,8 @@ from shared.ids import show, uuid7
 from tests.http.client import Answer, Api
 from tests.monitors.monitors import HTTP, details, make, rows
 
+pytestmark = pytest.mark.shares_server
+
 HOOK = {"name": "ops", "type": "webhook", "config": {"url": "https://hooks.example.com/"}}
 MALFORMED = 'must be * or entity tags in quotes, as "3"'
 WHERE = pytest.mark.parametrize(
@@ -188,6 +190,7 @@ async def test_a_pause_and_a_resume_are_revisions_and_a_silence_is_none(team: Ap
         assert (await team.get(path)).headers["ETag"] == tag
 
 
+@pytest.mark.own_server
 async def test_a_condition_opens_no_other_teams_door(api: Api) -> None:
     path = f"/v1/monitors/{await make(api)}"
     other = await api.other_team()

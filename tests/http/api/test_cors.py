@@ -4,15 +4,18 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+import pytest_asyncio
 
 from collector.server import make, serve
 from tests.http.client import Answer, Api
+
+pytestmark = pytest.mark.shares_server
 
 OURS, THEIRS = "https://app.example.com", "https://evil.example.com"
 PATHS = ("/v1/monitors", "/v1/monitors/mon_unknown", "/v1/nothing", "/v1/ping/key", "/v1/monitors/")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def open_(api: Api) -> AsyncIterator[Api]:
     """The same service, which one other origin may call."""
     runner = await serve(

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from shared import ids
 from shared.ids import uuid7
 from tests.http.client import Api
 from tests.monitors.monitors import make
+
+pytestmark = pytest.mark.shares_server
 
 MONITOR, CHANNEL, COMPONENT, USER = (ids.show(kind, uuid7()) for kind in ("mon", "chan", "comp", "usr"))
 WEBHOOK = {"url": "http://127.0.0.1:9/", "monitors": [MONITOR]}
@@ -130,7 +133,7 @@ CHANGED: list[tuple[str, dict[str, Any], set[str]]] = [
 ]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def there(api: Api) -> Mapping[str, str]:
     """What is there already, by the names that the tables have for it."""
     window = {"name": "w", "all": True, "start": "2026-12-01T02:00:00", "duration": 60}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.http.client import Api
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.races, pytest.mark.shares_server]
 
 DEEP = b'{"name":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 HUGE = b'{"name":"a","type":"tcp","config":{"host":"a","port":1},"interval":' + b"9" * 4000 + b"}"

@@ -20,6 +20,8 @@ from tests.http.client import Api
 from tests.http.described import described
 from tests.http.fixtures import PUBLIC_URL
 
+pytestmark = pytest.mark.shares_server
+
 # The table of endpoints of the interface; what does not run yet is on the second list.
 INTERFACE = """
     GET /v1/monitors
@@ -68,7 +70,7 @@ INTERFACE = """
 """
 NOT_YET = ""
 VERB_AND_NOUN = re.compile(
-    "(acknowledge|apply|change|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
+    "(acknowledge|apply|change|check|create|delete|drain|end|explain|export|get|invite|list|pause|ping|preview|reopen|"
     "patch|resend|resolve|resume|revoke|rotate|scrape|signal|silence|snooze|stream|test|undrain|unsilence|update|verify|"
     "write)([A-Z][a-z]+)+"
 )

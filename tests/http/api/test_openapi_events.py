@@ -1,11 +1,14 @@
 """Events that are sent conform to the OpenAPI document."""
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from tests.events.sse import listening
 from tests.http.client import Answer, Api
 from tests.http.described import described
 from tests.monitors.monitors import make
+
+pytestmark = pytest.mark.shares_server
 
 
 def done(answer: Answer) -> str:

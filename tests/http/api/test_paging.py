@@ -10,6 +10,8 @@ from tests.http.fixtures import PUBLIC_URL
 from tests.http.route_table import READS, made, unknown
 from tests.http.rows import T0, incident
 
+pytestmark = pytest.mark.shares_server
+
 PATH = "/v1/incidents"
 PATHS = [path for _, path in READS if path != "/v1/events"]  # a stream, which has no end
 CHART = "/v1/monitors/{id}/stats"  # as many points as its span has

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from collector.http.request_data import MAX_BODY
 from collector.openapi import OPERATIONS
@@ -15,7 +16,7 @@ from tests.http.route_table import BODIES, Route, collection, made, prepared, un
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import first, named, varint
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.races, pytest.mark.shares_server]
 
 # What HTTP itself needs, and no description of an API names.
 OF_HTTP = {"content-type", "content-length", "date", "server", "connection", "transfer-encoding"}
@@ -34,7 +35,7 @@ def described() -> dict[str, Any]:
     return made_document()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def metrics(api: Api) -> AsyncIterator[Metrics]:
     async with running(api) as found:
         yield found

@@ -147,7 +147,11 @@ async def test_what_is_read_may_be_sent_back(team: Api, path: str) -> None:
 
 
 # What no two of them may share.
-ANOTHER = {"/v1/users": {"email": "another@example.com"}, "/v1/status-pages": {"slug": "another"}}
+ANOTHER = {
+    "/v1/users": {"email": "another@example.com"},
+    "/v1/status-pages": {"slug": "another"},
+    "/v1/incident-templates": {"name": "another"},
+}
 COLLECTIONS = [path for method, path in CHANGES if method == "POST" and ("GET", f"{path}/{{id}}") in READS]
 
 

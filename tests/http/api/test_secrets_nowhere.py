@@ -11,6 +11,8 @@ from collector.platform.access import Permission
 from tests.http.client import Answer, Api
 from tests.http.route_table import BODIES, CHANGES, OWN_MAKERS, UNDER_V1, collection, made, prepared
 
+pytestmark = pytest.mark.shares_server
+
 # In every secret, and too far from its end to be shown by a mask.
 MARK = "s33ded"
 # Never ends; what it sends are the rows of *events*, which are looked at below.

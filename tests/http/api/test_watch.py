@@ -14,7 +14,7 @@ from collector.server import make, serve
 from tests.events.sse import listening
 from tests.http.client import Api
 
-pytestmark = pytest.mark.races
+pytestmark = [pytest.mark.races, pytest.mark.shares_server]
 
 
 async def numbers(api: Api) -> dict[str, float]:

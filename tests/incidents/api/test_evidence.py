@@ -4,9 +4,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from shared.ids import read, show, uuid7
 from tests.http.client import Api
 from tests.http.rows import T0, incident, insert
+
+pytestmark = pytest.mark.shares_server
 
 TCP = {"host": "192.0.2.1", "port": 443}
 SAW: dict[str, Any] = {

@@ -12,6 +12,8 @@ from shared.ids import show, uuid7
 from tests.http.client import Answer, Api
 from tests.http.rows import T0, incident
 
+pytestmark = pytest.mark.shares_server
+
 RACERS = 20
 
 

@@ -8,6 +8,8 @@ import pytest
 from tests.http.client import Api
 from tests.http.rows import T0, incident
 
+pytestmark = pytest.mark.shares_server
+
 
 async def ended(api: Api, at: datetime, seconds: int, **columns: Any) -> None:
     await incident(

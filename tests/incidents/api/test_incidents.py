@@ -12,6 +12,8 @@ from shared.ids import show, uuid7
 from tests.http.client import Api
 from tests.http.rows import T0, incident, insert
 
+pytestmark = pytest.mark.shares_server
+
 SYSTEM = {"id": None, "name": "System"}
 PERSON = {"id": "usr_01jd", "name": "On call"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.http.client import Api
 
-pytestmark = pytest.mark.oldest
+pytestmark = [pytest.mark.oldest, pytest.mark.shares_server]
 
 
 async def created(api: Api) -> str:

@@ -9,6 +9,8 @@ from tests.console.client import Console, Page
 from tests.monitors.api.test_monitor_ends import ARRIVED, DOWN, happened, hook
 from tests.test_followers import goes_down
 
+pytestmark = pytest.mark.shares_server
+
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
 
@@ -123,6 +125,7 @@ async def test_the_timeline_begins_with_the_oldest_line_or_the_newest(console: C
     assert lines(await console.get(f"/incidents/{id_}?order=newest")) == oldest[::-1]
 
 
+@pytest.mark.own_server
 async def test_the_timeline_shows_notifications_with_their_channels_at_their_time(console: Console) -> None:
     api = console.api
     shop = {"name": "Shop", "type": "http", "config": {"url": "https://shop.example.com/"}}

@@ -8,6 +8,8 @@ import pytest
 from tests.console.client import Console, Page, visiting
 from tests.incidents.console.test_console_incidents import HOSTILE, raised
 
+pytestmark = pytest.mark.shares_server
+
 
 def text_of(page: Page) -> str:
     match = re.search(r'<textarea id="text"[^>]*>\n(.*?)</textarea>', page.text, re.DOTALL)

@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 from tests.console.client import Console
+
+pytestmark = pytest.mark.shares_server
 
 
 async def test_a_snooze_is_shown_everywhere_and_undone(console: Console) -> None:

@@ -12,6 +12,8 @@ from shared.clock import iso, utc_now
 from tests.http.client import Api
 from tests.monitors.monitors import details, make, number, rows
 
+pytestmark = pytest.mark.shares_server
+
 PATH = "/v1/maintenance-windows"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -298,6 +300,7 @@ async def test_what_is_under_way_can_be_ended_once_and_recurs_all_the_same(api: 
     assert await held(api, monitor) == [False]
 
 
+@pytest.mark.own_server
 async def test_what_is_past_stays_when_a_window_is_changed_or_goes(api: Api) -> None:
     monitor, other = await make(api), await make(api)
     window = await plan(api, monitors=[monitor], all=None, rrule="FREQ=DAILY")
@@ -361,6 +364,7 @@ async def test_a_team_does_not_have_windows_without_end(api: Api) -> None:
     assert (await api.post(PATH, body)).status == 201
 
 
+@pytest.mark.own_server
 async def test_each_deed_is_in_the_audit_log(api: Api) -> None:
     window = await plan(api, rrule="FREQ=DAILY")
     path = f"{PATH}/{window['id']}"

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import orjson
 import pytest
+import pytest_asyncio
 from google.protobuf import json_format
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter as OverGrpc
 from opentelemetry.exporter.otlp.proto.http import Compression
@@ -29,18 +30,20 @@ from tests.http.client import Answer, Api
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import part
 
+pytestmark = pytest.mark.shares_server
+
 _METHOD = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
 _PROTOBUF = {"Content-Type": "application/x-protobuf"}
 _JSON = {"Content-Type": "application/json"}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def metrics(api: Api) -> AsyncIterator[Metrics]:
     async with running(api) as found:
         yield found
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def port(metrics: Metrics) -> AsyncIterator[int]:
     server = OtlpServer(metrics.receiving)
     yield await server.start("127.0.0.1:0")

@@ -17,6 +17,8 @@ from shared.clock import utc_now
 from tests.console.client import Console, Page
 from tests.console.fixtures import PUBLIC_URL
 
+pytestmark = pytest.mark.shares_server
+
 HEARTBEAT = {"expectedInterval": 3600}
 
 

@@ -12,6 +12,8 @@ from shared.results import Phases
 from tests.http.client import Api
 from tests.monitors.monitors import change, make, number, result, shown
 
+pytestmark = pytest.mark.shares_server
+
 TLS = {"type": "tls", "config": {"domain": "example.com"}}
 ENDS = int((utc_now() + timedelta(days=9, hours=12)).timestamp())
 

@@ -12,6 +12,8 @@ from shared.kinds import TYPES
 from tests.http.client import Api
 from tests.monitors.monitors import HTTP, TCP, URL, details, make, probe, rows, shown
 
+pytestmark = pytest.mark.shares_server
+
 SLUG = "must be 1 to 63 of a-z, 0-9 and -, and start with a letter or digit"
 STATUS = 'must be a status (200), a range ("200-299"), or a list of those'
 
@@ -118,10 +120,7 @@ async def test_every_default_is_filled_in(api: Api) -> None:
                 "location": "local",
                 "status": "unknown",
                 "consecutiveFailures": 0,
-                "failingSince": None,
-                "lastCheckedAt": None,
-                "responseTime": None,
-                "error": None,
+                **dict.fromkeys(("failingSince", "lastCheckedAt", "responseTime", "error")),
             }
         ],
     }
@@ -335,10 +334,8 @@ async def test_the_callers_mistakes_that_break_nothing_are_warnings(api: Api) ->
     await probe(api, "eu")
     config = {"url": URL, "expectStatus": 200, "auth": {"type": "bearer", "token": "t", "user": "x"}}
 
-    answer = await api.post(
-        "/v1/monitors",
-        {**HTTP, "config": config, "locations": ["eu", "us"], "interval": 5, "intervall": 5, "stats": {}},
-    )
+    sent = {**HTTP, "config": config, "locations": ["eu", "us"], "interval": 5, "intervall": 5, "stats": {}}
+    answer = await api.post("/v1/monitors", sent)
 
     assert answer.json["warnings"] == [
         "unknown field intervall was ignored",
@@ -349,6 +346,7 @@ async def test_the_callers_mistakes_that_break_nothing_are_warnings(api: Api) ->
     ]
 
 
+@pytest.mark.own_server
 async def test_without_locations_a_monitor_is_checked_from_everywhere(api: Api) -> None:
     await probe(api, "eu", "us")
     other = await api.other_team()
@@ -464,6 +462,7 @@ async def test_get_edit_put_works_and_an_unchanged_put_is_no_new_revision(api: A
         pytest.param({"failureThreshold": 2}, True, id="so is the threshold"),
     ],
 )
+@pytest.mark.own_server
 async def test_probes_hear_of_what_concerns_them(api: Api, body: Any, handed: bool) -> None:
     await probe(api, "local")
     id_ = await make(api, config={"url": URL, "headers": {"A": "1"}})
@@ -536,6 +535,7 @@ async def test_an_update_waits_a_while_for_whoever_holds_the_row_then_says_try_a
     assert (await api.put(f"/v1/monitors/{id_}", {"name": "other"})).status == 200
 
 
+@pytest.mark.own_server
 async def test_a_paused_monitor_changes_without_being_checked(api: Api) -> None:
     await probe(api, "local")
     id_ = await make(api)
@@ -590,6 +590,7 @@ async def test_a_reader_changes_nothing(api: Api) -> None:
     assert (await reader.get(f"/v1/monitors/{id_}/results")).status == 200
 
 
+@pytest.mark.own_server
 async def test_a_stand_in_checks_but_the_location_is_named(api: Api) -> None:
     stand_in = await probe(api, "local", stands_in=True)
 

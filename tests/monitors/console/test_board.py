@@ -11,7 +11,7 @@ from tests.http.client import Api
 from tests.http.rows import insert
 from tests.monitors.monitors import location, make, number, result
 
-pytestmark = pytest.mark.oldest
+pytestmark = [pytest.mark.oldest, pytest.mark.shares_server]
 
 
 def names(page: Page) -> list[str]:

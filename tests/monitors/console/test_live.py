@@ -12,6 +12,8 @@ from tests.http.client import Api
 from tests.http.rows import insert
 from tests.monitors.monitors import location, make, number, result
 
+pytestmark = pytest.mark.shares_server
+
 
 @pytest.mark.oldest
 async def test_a_list_is_sent_the_checks_of_its_monitors_and_no_other_team_any(api: Api) -> None:

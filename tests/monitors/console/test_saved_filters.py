@@ -9,6 +9,8 @@ import pytest
 from collector.monitors.console.saved_filters import normal
 from tests.console.client import Console, Page, visiting
 
+pytestmark = pytest.mark.shares_server
+
 WANTED = "tag=env:live&status=down&sort=-name"
 SAVED = "sort=-name&status=down&tag=env%3Alive"
 

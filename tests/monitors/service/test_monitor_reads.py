@@ -1,4 +1,4 @@
-"""Monitors whose numbers were made together are not all made anew together."""
+"""Numbers of monitors that were computed at the same time do not all expire at the same time."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -51,19 +51,21 @@ async def checked(db: Db, id_: UUID, at: datetime) -> None:
         )
 
 
-def made_anew(again: Sequence[CompleteMonitor], before: Sequence[CompleteMonitor]) -> int:
+def recomputed(again: Sequence[CompleteMonitor], before: Sequence[CompleteMonitor]) -> int:
     """How many the database was asked for again: what is remembered has its configuration from then."""
     return sum(one.config is not other.config for one, other in zip(again, before, strict=True))
 
 
 @pytest.mark.parametrize(("after", "least", "most"), [(4.9, 0, 0), (7.5, 1, MANY - 1), (10, MANY, MANY)])
-async def test_numbers_made_together_are_made_anew_apart(db: Db, after: float, least: int, most: int) -> None:
+async def test_numbers_that_are_computed_together_expire_apart(
+    db: Db, after: float, least: int, most: int
+) -> None:
     team_id, ids = await made(db)
 
     before = await read(db, team_id, ids, 0)
     again = await read(db, team_id, ids, after)
 
-    assert least <= made_anew(again, before) <= most
+    assert least <= recomputed(again, before) <= most
     assert sum(one is not other for one, other in zip(again, before, strict=True)) <= most
     await db.let_go()
 
@@ -81,7 +83,7 @@ async def test_the_begin_of_an_hour_or_a_day_has_not_all_numbers_asked_for_at_on
     before = await read(db, team_id, ids, 0, eve)
     again = await read(db, team_id, ids, after, eve)
 
-    assert least <= made_anew(again, before) <= most
+    assert least <= recomputed(again, before) <= most
     await db.let_go()
 
 
@@ -94,6 +96,6 @@ async def test_what_was_checked_yesterday_is_not_told_as_checked_today(db: Db) -
     [again] = await read(db, team_id, [first], 2, EVE)
 
     assert (before.summary.checks_today, after.summary.checks_today) == (1, 0)
-    assert made_anew([after], [before]) == 0
+    assert recomputed([after], [before]) == 0
     assert again is after
     await db.let_go()

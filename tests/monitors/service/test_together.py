@@ -16,10 +16,10 @@ from shared.clock import utc_now
 from shared.ids import uuid7
 from shared.kinds import RECEIVING, TYPES
 from tests.http.client import Api
-from tests.http.fixtures import api, keyring, made
+from tests.http.fixtures import api, keyring, made, module_api, own_api, team
 from tests.monitors.declared import everything
 
-__all__ = ["api", "keyring", "made"]
+__all__ = ["api", "keyring", "made", "module_api", "own_api", "team"]
 
 # Everything that a change writes, by the monitors' names and without what differs between any two changes.
 _WRITTEN: Mapping[str, str] = {

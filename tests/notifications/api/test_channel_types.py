@@ -16,6 +16,8 @@ from tests.notifications.api.test_channels import PATH, refused
 from tests.notifications.channels.every import HTTP, SEED, config
 from tests.receiver import answer, receiving
 
+pytestmark = pytest.mark.shares_server
+
 BASE = "http://127.0.0.1:9"
 
 

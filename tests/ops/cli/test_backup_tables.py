@@ -11,7 +11,8 @@ import pytest
 
 from collector.ops.storage import backup, backup_file, dump, restore
 from collector.platform.seal import Keyring
-from collector.platform.storage.db import Connection, Db
+from collector.platform.storage.connector import Connection
+from collector.platform.storage.db import Db
 from collector.platform.storage.migrate import known, migrate
 from shared.clock import utc_now
 from shared.errors import CannotStart

@@ -14,6 +14,8 @@ from tests.console.fixtures import PUBLIC_URL
 from tests.http.client import Api
 from tests.world import everything_happened
 
+pytestmark = pytest.mark.shares_server
+
 TCP: dict[str, Any] = {"type": "tcp", "config": {"host": "192.0.2.1", "port": 443}}
 
 
@@ -84,6 +86,7 @@ async def test_of_many_monitors_only_those_that_need_somebody_have_a_tile(
     assert "2 monitors" in page.words
 
 
+@pytest.mark.own_server
 async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) -> None:
     async with (
         everything_happened(api) as here,
@@ -126,6 +129,7 @@ async def test_it_says_what_the_api_says_when_everything_has_happened(api: Api) 
 
 
 @pytest.mark.oldest
+@pytest.mark.own_server
 async def test_the_tab_says_how_many_incidents_are_open(api: Api) -> None:
     async with (
         everything_happened(api) as here,

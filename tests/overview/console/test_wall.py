@@ -11,6 +11,8 @@ from tests.console.fixtures import PUBLIC_URL
 from tests.http.client import Api
 from tests.world import everything_happened
 
+pytestmark = pytest.mark.shares_server
+
 LINK = re.compile(r"/wall/([\w-]{43})")
 
 

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from collector.platform.storage.db import Db, hosts
+from collector.platform.storage.connector import hosts
+from collector.platform.storage.db import Db
 from shared.errors import Unavailable
 
 pytestmark = pytest.mark.races

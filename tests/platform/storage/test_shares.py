@@ -8,7 +8,7 @@ import pytest
 
 from collector import supervisor
 from collector.platform.storage.db import Db, asking
-from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, Shares, shares
+from collector.platform.storage.shares import CONNECTIONS, PING_CONNECTIONS, WATCH_CONNECTIONS, Shares, shares
 from collector.warm_connections import warm
 from shared.errors import Unavailable
 
@@ -55,7 +55,7 @@ def test_the_embedded_server_has_room_for_all_workers(workers: int) -> None:
 
     room = int(supervisor._room(workers)["max_connections"])
 
-    assert room - kept_for_superusers > workers * (CONNECTIONS + PING_CONNECTIONS)
+    assert room - kept_for_superusers > workers * (CONNECTIONS + PING_CONNECTIONS + WATCH_CONNECTIONS)
 
 
 async def test_whoever_takes_all_of_one_share_leaves_the_others_theirs(own: Shares) -> None:

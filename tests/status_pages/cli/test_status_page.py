@@ -12,12 +12,12 @@ import pytest
 from collector.status_pages.cli import put
 from tests.accounts.cli.test_access import tocsin
 from tests.http.client import Api
-from tests.http.fixtures import api, keyring, made
+from tests.http.fixtures import api, keyring, made, module_api, own_api, team
 from tests.status_pages.api.test_status_pages import page
 from tests.status_pages.core.test_pictures import PNG as PNG_BYTES
 from tests.status_pages.core.test_pictures import data
 
-__all__ = ["api", "keyring", "made"]
+__all__ = ["api", "keyring", "made", "module_api", "own_api", "team"]
 
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)

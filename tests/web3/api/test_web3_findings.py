@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+import pytest_asyncio
 
 from collector.web3.service import reads
 from shared import ids
@@ -17,6 +18,8 @@ from tests.http.far_end import answering
 from tests.http.rows import insert
 from tests.monitors.monitors import details, location, number, probe, result, shown
 from tests.web3.api.test_web3_monitors import CONFIGS, GAS, make, of
+
+pytestmark = pytest.mark.shares_server
 
 MEASURED = {"current": "52.1", "threshold": "50", "unit": "gwei", "message": "gas costs 52.1 gwei"}
 LOG = {
@@ -140,7 +143,7 @@ async def test_results_of_other_types_have_no_logs(api: Api) -> None:
     assert "logs" not in one
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def found(api: Api) -> AsyncIterator[list[Any]]:
     """The far end of a session, which answers each run with these findings."""
     findings: list[Any] = []

@@ -13,6 +13,8 @@ from shared.kinds import TYPES, WEB3
 from tests.http.client import Api
 from tests.monitors.monitors import details, rows, shown
 
+pytestmark = pytest.mark.shares_server
+
 ADDRESS = "0x00000000219ab540356cBB839Cbe05303d7705Fa"
 OTHER = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 RPC = "https://rpc.example.com/v2/0123456789abcdef"
@@ -272,6 +274,7 @@ async def test_neither_type_nor_subtype_can_be_changed(api: Api) -> None:
 
 
 @pytest.mark.parametrize("type_", WEB3)
+@pytest.mark.own_server
 async def test_urls_of_nodes_are_sealed_and_a_reader_sees_their_masks(api: Api, type_: str) -> None:
     id_ = await make(api, of(type_, rpcUrl=RPC) if type_ != "bridge" else of(type_))
     reader = await api.reader()
@@ -298,6 +301,7 @@ async def test_a_mask_that_is_sent_back_keeps_the_url(api: Api) -> None:
         assert (await shown(api, id_))["config"] == before["config"]
 
 
+@pytest.mark.own_server
 async def test_of_a_bridge_all_but_the_urls_can_be_read_without_a_key(api: Api) -> None:
     await make(api, of("bridge"))
 

@@ -19,6 +19,8 @@ from tests.console.client import Console, Page
 from tests.monitors.api.test_monitor_tests import asked
 from tests.monitors.monitors import probe
 
+pytestmark = pytest.mark.shares_server
+
 __all__ = ["asked"]
 
 ADDRESS = "0x" + "a1" * 20
@@ -198,6 +200,7 @@ async def test_a_test_of_one_that_is_there_goes_on_from_its_configuration(consol
     ],
     indirect=["asked"],
 )  # fmt: skip
+@pytest.mark.own_server
 async def test_a_test_says_what_was_measured(console: Console, asked: list[Any], said: str) -> None:
     await probe(console.api, "eu", session=7, kinds=["gas_price"])
     await console.sign_in()
