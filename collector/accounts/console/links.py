@@ -15,7 +15,7 @@ from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import page, posted, value
 from collector.console.forms.fields import Form, FormField
-from collector.console.language import gettext, translate
+from collector.console.language import gettext, marked, translate
 from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
@@ -171,7 +171,7 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, autocomplete in (
-            ("name", "Your name", "name"),
+            ("name", marked("Your name"), "name"),
             ("email", "Email address", "username"),
         )
         if named is not None
@@ -191,7 +191,7 @@ def _form(
         )
         for name, label, help_ in (
             ("password", "Password", shortest),
-            ("again", "Confirm password", ""),
+            ("again", marked("Confirm password"), ""),
         )
     ]
     known = {field.name for field in fields}
