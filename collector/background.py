@@ -43,6 +43,7 @@ from collector.platform.storage.db import Db
 from collector.platform.transport import Transport
 from collector.probes.jobs.watch import ProbeWatch
 from collector.reports.jobs.editions import Editions
+from collector.reports.jobs.mails import ReportMails
 from collector.status_pages.jobs.hooks import PageHooks
 from collector.status_pages.jobs.mails import PageMails
 from collector.status_pages.jobs.pages import DomainProofs, StatusPages
@@ -158,6 +159,8 @@ async def page_update_loops(
     if mailer is not None:
         mails = PageMails(keyring, mailer, public_url=public_url)
         senders.append(PageSender(db, "mail", mails, most=_MAILS_AT_ONCE, now=clock.now))
+        reports = ReportMails(db, mailer, public_url=public_url, now=clock.now)
+        loops.append(("report mails", reports.turn, 10.0, None))
         if mailer.confirms:
             confirmations = Confirmations(db, mailer, public_url=public_url)
             loops.append(("confirmations", confirmations.turn, 5.0, None))

@@ -189,6 +189,7 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("POST", "/v1/reports/{id}/editions", report_editions.create, WRITE),
     ("GET", "/v1/reports/{reportId}/editions/{editionId}", report_editions.get, READ),
     ("GET", "/v1/reports/{reportId}/editions/{editionId}/csv", report_editions.csv, READ),
+    ("GET", "/v1/reports/{reportId}/editions/{editionId}/pdf", report_editions.pdf, READ),
     ("POST", "/v1/apply", apply.carry_out, WRITE),
     ("GET", "/v1/export", apply.export, READ),
     ("GET", "/v1/probes", probes.list_, ADMIN),

@@ -9,6 +9,7 @@ from collector.reports.service.fields import ReportFields
 TAG = "Reports"
 _REPORT = answer(answers.ReportAnswer, "Report")
 _EDITION = answer(answers.EditionAnswer, "ReportEdition")
+_FILE = {"Content-Disposition": "The name of the file"}
 _PENDING = {409: "The edition is not computed yet"}
 
 OPERATIONS: dict[str, Operation] = {
@@ -52,6 +53,14 @@ OPERATIONS: dict[str, Operation] = {
         summary="Download an edition as CSV, a line for each monitor",
         answer={"type": "string"},
         media="text/csv",
+        headers=_FILE,
         more=_PENDING,
+    ),
+    "GET /v1/reports/{reportId}/editions/{editionId}/pdf": Operation(
+        summary="Download an edition as PDF",
+        answer={"type": "string", "contentMediaType": "application/pdf"},
+        media="application/pdf",
+        headers=_FILE,
+        more={409: "The edition is not computed yet, or the collector lacks the extra `pdf`"},
     ),
 }

@@ -5,7 +5,8 @@ import tomllib
 
 from tests.deploy.images import ROOT
 
-BUILT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"]
+SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+BUILT = SETUP["packages"]["find"]["include"]
 
 
 def test_every_package_of_the_wheel_is_copied_into_the_image() -> None:
@@ -18,7 +19,8 @@ def test_every_package_of_the_wheel_is_copied_into_the_image() -> None:
 
 
 def test_every_file_that_is_copied_is_there_and_let_in() -> None:
-    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "deploy" / "Containerfile").read_text(), re.MULTILINE)
+    text = (ROOT / "deploy" / "Containerfile").read_text()
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
     let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     named = {name for line in lines for name in line.split()}
 

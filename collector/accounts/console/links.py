@@ -157,7 +157,7 @@ def _form(
     faults: Mapping[str, str] | None = None,
     named: Mapping[str, Any] | None = None,
 ) -> web.Response:
-    faults = faults or {}
+    faults, heading = faults or {}, translate(title)
     fields = [
         FormField(
             name=name,
@@ -200,11 +200,6 @@ def _form(
     known = {field.name for field in fields}
     form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
     return page(
-        request,
-        "link.html.j2",
-        status=400 if faults else 200,
-        heading=translate(title),
-        email=email,
-        form=form,
+        request, "link.html.j2", status=400 if faults else 200, heading=heading, email=email, form=form,
         named=named is not None,
-    )
+    )  # fmt: skip

@@ -12,8 +12,9 @@ from annotated_types import MaxLen, MinLen, Predicate
 
 from collector.accounts.answers import UserAnswer
 from collector.accounts.service import password_hashes
-from collector.accounts.storage import console_sessions, tokens
+from collector.accounts.storage import console_sessions, removed_users, tokens
 from collector.accounts.storage import users as table
+from collector.accounts.storage.removed_users import RemovedUser
 from collector.accounts.storage.users import User
 from collector.console.display import Display
 from collector.platform import audit, time_zones
@@ -163,14 +164,25 @@ async def set_display(db: Db, team_id: int, id_: UUID, body: Mapping[str, Any]) 
 
 
 async def delete(db: Db, who: Actor, id_: UUID) -> None:
-    """Delete a user with all tokens. Raises NotFound; Conflict for the last admin."""
+    """Delete a user with all tokens; what is kept of the user's actions loses the name.
+
+    Raises NotFound; Conflict for the last admin.
+    """
     async with db.transaction() as tx:
         locked = await table.lock(tx, who.team_id, id_)
         user = demand_found(locked.get(id_), WHAT)
         if user.role == "admin":
             _demand_another(locked, id_)
         await table.delete(tx, who.team_id, id_)
-        await audit.record(tx, who, "delete", "user", _shown(id_), name=user.email)
+        removed = await _removed(tx, user)
+        await audit.record(tx, who, "delete", "user", removed.id, name=removed.label)
+        await removed_users.forget(tx, removed)
+
+
+async def _removed(tx: Tx, user: User) -> RemovedUser:
+    number = await removed_users.number(tx, user.team_id)
+    names = await removed_users.names(tx, user.team_id, _shown(user.id), user.name)
+    return RemovedUser(user.team_id, _shown(user.id), names, user.email, f"removed user {number}")
 
 
 async def set_password(db: Db, email: str, team_id: int | None, password: str) -> None:

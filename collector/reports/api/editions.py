@@ -1,5 +1,6 @@
 """Editions of reports: list, request, read, and download as CSV or PDF."""
 
+import asyncio
 from uuid import UUID
 
 from aiohttp import hdrs, web
@@ -13,6 +14,7 @@ from collector.reports.api.reports import report_id
 from collector.reports.core import spreadsheet
 from collector.reports.core.content import ReportContent
 from collector.reports.service import editions, reports
+from collector.reports.service.pdf import written
 from collector.reports.storage.editions import Edition
 from shared import ids
 
@@ -42,6 +44,17 @@ async def get(request: web.Request) -> web.Response:
 async def csv(request: web.Request) -> web.Response:
     edition, content = await _ready(request)
     return download(edition, "csv", "text/csv; charset=utf-8", spreadsheet.written(content))
+
+
+async def pdf(request: web.Request) -> web.Response:
+    edition, content = await _ready(request)
+    return await pdf_file(edition, content)
+
+
+async def pdf_file(edition: Edition, content: ReportContent) -> web.Response:
+    """Return the edition as PDF. Raises Conflict if the collector cannot write any."""
+    data = await asyncio.to_thread(written, content, edition.number)
+    return download(edition, "pdf", "application/pdf", data)
 
 
 def download(edition: Edition, ending: str, media: str, data: bytes) -> web.Response:

@@ -10,7 +10,7 @@ from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
 from collector.platform.answer_json import encode
-from collector.reports.api.editions import download, shown
+from collector.reports.api.editions import download, pdf_file, shown
 from collector.reports.api.reports import report_id
 from collector.reports.console.reports import path_of
 from collector.reports.core import spreadsheet
@@ -49,6 +49,13 @@ async def csv(request: web.Request) -> web.StreamResponse:
     except Conflict as fault:
         return back(request, path_of(_ids(request)[0]), str(fault), tone="warn")
     return download(edition, "csv", _CSV, spreadsheet.written(content))
+
+
+async def pdf(request: web.Request) -> web.StreamResponse:
+    try:
+        return await pdf_file(*await _ready(request))
+    except Conflict as fault:
+        return back(request, path_of(_ids(request)[0]), str(fault), tone="warn")
 
 
 async def json(request: web.Request) -> web.StreamResponse:

@@ -21,5 +21,6 @@ ROWS: Final[tuple[tuple[str, str, Handler, str, str], ...]] = (
     ("POST", f"{_ONE}/editions", reports.make, "POST", f"{_ONE}/editions"),
     ("GET", _EDITION, editions.show, "GET", _EDITION),
     ("GET", f"{_EDITION}/csv", editions.csv, "GET", f"{_EDITION}/csv"),
+    ("GET", f"{_EDITION}/pdf", editions.pdf, "GET", f"{_EDITION}/pdf"),
     ("GET", f"{_EDITION}/json", editions.json, "GET", _EDITION),
 )

@@ -177,3 +177,8 @@ class ReportContent:
     """The times under maintenance by their start, up to 200."""
     before: PeriodBefore
     """The period before."""
+
+    @property
+    def days(self) -> str:
+        """The days of the period in words."""
+        return f"{self.first_day:%d %b %Y} to {self.last_day:%d %b %Y}"

@@ -69,15 +69,9 @@ def written(content: ReportContent) -> bytes:
     return csv_lines([HEADER, *lines, total])
 
 
-def seconds(ms: int) -> str:
-    """Return milliseconds as seconds with three decimals, exactly."""
-    return f"{ms // 1000}.{ms % 1000:03d}"
-
-
-def _times(time: Accounting | None) -> Sequence[str]:
-    if time is None:
-        return ("",) * len(_TIMES)
-    spent = (
+def spent(time: Accounting) -> Sequence[str]:
+    """Return the period and its five parts in seconds."""
+    parts = (
         time.period_ms,
         time.up_ms,
         time.down_ms,
@@ -85,7 +79,16 @@ def _times(time: Accounting | None) -> Sequence[str]:
         time.paused_ms,
         time.unknown_ms,
     )
-    return (*map(seconds, spent), _percent(time.uptime))
+    return [*map(seconds, parts)]
+
+
+def seconds(ms: int) -> str:
+    """Return milliseconds as seconds with three decimals, exactly."""
+    return f"{ms // 1000}.{ms % 1000:03d}"
+
+
+def _times(time: Accounting | None) -> Sequence[str]:
+    return ("",) * len(_TIMES) if time is None else (*spent(time), _percent(time.uptime))
 
 
 def _percent(share: float | None) -> str:

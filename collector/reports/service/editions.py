@@ -69,7 +69,7 @@ async def request(
         if await table.waiting(tx, who.team_id) >= MOST_WAITING:
             raise Conflict(f"{MOST_WAITING} editions are waiting to be computed; try again later")
         await table.request(tx, new, now)
-        await audit.record(tx, who, "create", "report-edition", ids.show("edn", new.id), name=report.name)
+        await audit.record(tx, who, "compute", "report", ids.show("rep", report_id), name=report.name)
         edition = demand_found(await table.get(tx, who.team_id, report_id, new.id), WHAT)
     return ReportEdition(report, edition, None)
 

@@ -42,7 +42,8 @@ async def test_each_change_writes_one_entry_of_who_did_what(team: Api, method: s
 
     assert answer.status < 300, answer.body
     after = await log(team)
-    assert after[1:] == before
+    # Of a removed user the entries lose the name, see test_removed_users.py.
+    assert after[1:] == before or (method, path) == ("DELETE", "/v1/users/{id}")
     entry = after[0]
     assert entry["actor"]["type"] == "user"
     assert (entry["actor"]["id"], entry["actor"]["name"]) == (ids.show("usr", team.user_id), "Admin")

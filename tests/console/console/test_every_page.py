@@ -181,6 +181,7 @@ CONSOLE: Final[dict[str, Case]] = {
     "/reports/{id}/edit": each("/reports/{id}/edit", "reports"),
     "/reports/{reportId}/editions/{editionId}": editions(""),
     "/reports/{reportId}/editions/{editionId}/csv": editions("/csv"),
+    "/reports/{reportId}/editions/{editionId}/pdf": editions("/pdf"),
     "/reports/{reportId}/editions/{editionId}/json": editions("/json"),
     "/settings/account": fixed("/settings/account"),
     "/settings/account/two-factor": fixed("/settings/account/two-factor"),
