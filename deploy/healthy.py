@@ -1,4 +1,3 @@
-# noqa: INP001 - run by its path
 """The container's health: exit status 0 while the collector, or else the probe, that runs in it answers."""
 
 import os

@@ -1,4 +1,3 @@
-# noqa: INP001 - run by its path
 """Copies what a program in a virtual environment needs into an empty root: ``rootfs.py DIRECTORY ROOT``.
 
 The interpreter, its library, the shared libraries that any of them is linked to, a shell, the authorities
@@ -47,7 +46,7 @@ def main(directory: Path, root: Path) -> None:
     for library in sorted(libraries(root)):
         copy(root, library)
     compiled = [sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
-    subprocess.run([*compiled, "-s", str(root), "-p", "/", str(inside(root, standard))], check=True)  # noqa: S603
+    subprocess.run([*compiled, "-s", str(root), "-p", "/", str(inside(root, standard))], check=True)
     (root / "etc" / "passwd").write_text(USERS)
     (root / "etc" / "group").write_text(GROUPS)
     for name, mode in (("tmp", 0o1777), ("data", 0o700), ("proc", 0o555), ("dev", 0o755), ("sys", 0o555)):
@@ -88,7 +87,7 @@ def libraries(root: Path) -> set[Path]:
     # The C library loads it itself when a thread is cancelled.
     linked = set(Path("/usr/lib").rglob("libgcc_s.so.1"))
     for path in code:
-        listed = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False).stdout  # noqa: S603, S607
+        listed = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False).stdout
         linked.update(map(Path, _LINKED.findall(listed)))
     return {path for path in linked if not path.is_relative_to(root)}
 

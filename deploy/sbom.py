@@ -1,4 +1,3 @@
-# noqa: INP001 - run by its path
 """The bill of materials of a virtual environment, in CycloneDX: ``sbom.py DIRECTORY``, to standard output.
 
 As the packages' own metadata name them; the same packages give the same text, byte for byte.

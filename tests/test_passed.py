@@ -49,3 +49,58 @@ def test_only_what_passed_is_left_out(workers: str, tmp_path: Path) -> None:
     assert "test_passes[" not in again.stdout
     outcomes = re.findall(r"1 (failed|passed|skipped|xfailed|error)\b", again.stdout.splitlines()[-1])
     assert outcomes == ["failed", "passed", "skipped", "xfailed", "error"], again.stdout
+
+
+BESIDE = {
+    "test_a.py": """
+def test_listed():
+    assert False
+
+def test_not_listed():
+    pass
+""",
+    "test_b.py": """
+import pytest
+from pathlib import Path
+
+pytestmark = pytest.mark.database
+
+@pytest.fixture(scope="module", autouse=True)
+def of_this_file():
+    yield
+    Path(__file__).with_name("ended").touch()
+
+def test_beside_which_the_list_is_written(request):
+    listed = request.node.nodeid.replace("test_b", "test_a").rpartition("::")[0] + "::test_listed"
+    Path(__file__).with_name("passed").write_text(listed)
+
+@pytest.mark.parametrize("turn", range(2))
+def test_more(turn):
+    pass
+""",
+    "test_c.py": """
+import pytest
+from pathlib import Path
+
+@pytest.mark.database
+def test_the_neighbours_are_gone():
+    assert Path(__file__).with_name("ended").exists()
+""",
+}
+
+
+def test_a_list_that_is_written_meanwhile_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  database\n  fast\n  races\n")
+    for name, text in BESIDE.items():
+        (tmp_path / name).write_text(text)
+
+    done = run(tmp_path, "-p", "tests.passed", "-n", "0", f"--leave-out={tmp_path / 'passed'}", "-v")
+
+    outcomes = re.findall(r"::(\w+).* (PASSED|FAILED|ERROR)", done.stdout)
+    assert outcomes == [
+        ("test_beside_which_the_list_is_written", "PASSED"),
+        ("test_more", "PASSED"),
+        ("test_more", "PASSED"),
+        ("test_not_listed", "PASSED"),
+        ("test_the_neighbours_are_gone", "PASSED"),
+    ], done.stdout

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import orjson
 from aiohttp import hdrs, web
 
-from collector.console import render, session
+from collector.console import language, render, session
 from collector.console.display import Display
 from collector.console.forms import read
 from collector.console.render import TONES, Flash, Frame, Tone
@@ -61,7 +61,7 @@ def back(
     """Redirect by 303 to *path*, which shows *text* once, with a button that posts to *undo*."""
     answer = web.Response(status=303, headers={hdrs.LOCATION: path})
     if text:
-        message = orjson.dumps([tone, text[:_LONGEST], undo])
+        message = orjson.dumps([tone, language.translate(text)[:_LONGEST], undo])
         answer.set_cookie(
             _SAID,
             base64.urlsafe_b64encode(message).decode(),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from collector.console.language import Tag
 from collector.platform.time_zones import TimeZone
 
 
@@ -11,6 +12,8 @@ from collector.platform.time_zones import TimeZone
 class Display:
     """A user's display settings; None leaves a setting to the browser."""
 
+    language: Tag | None = None
+    """Language of the pages."""
     timezone: TimeZone | None = None
     """Time zone of all times."""
     clock: Literal["24h", "12h"] | None = None

@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 from aiohttp import hdrs, web
 
-from collector.console import answers, session
+from collector.console import answers, language, session
 from collector.console.answers import page, posted, sign_in_first, value
 from collector.console.site import SITE, ConsolePage, ConsoleSite
 from collector.console.state import VISITOR, VISITORS, cookie, from_own_page, signed_out
@@ -52,6 +52,7 @@ def register(app: web.Application, site: ConsoleSite, pages: tuple[ConsolePage, 
 
 async def _serve(route: ConsolePage, request: web.Request) -> web.StreamResponse:
     """Serve one page; every error becomes a page too."""
+    language.use(language.preferred(request.headers.get(hdrs.ACCEPT_LANGUAGE, "")))
     try:
         answer = await _guarded(route, request)
     except web.HTTPException as error:
@@ -80,6 +81,8 @@ async def _guarded(route: ConsolePage, request: web.Request) -> web.StreamRespon
     visitor = await _visitor(request)
     if visitor is not None:
         request[VISITOR] = visitor
+        if visitor.display.language is not None:
+            language.use(visitor.display.language)
         await ratelimit.of_token(request, visitor.team_id, visitor.session_id, visitor.plan)
     if request.method not in _SAFE:
         _demand_own_origin(request)
@@ -89,7 +92,11 @@ async def _guarded(route: ConsolePage, request: web.Request) -> web.StreamRespon
         return answers.second_factor_first(request)
     if route.needs is not None and visitor is not None and not permits(visitor.permission, route.needs):
         raise Forbidden(
-            f"Your role lets you do what is {visitor.permission.value}; this needs {route.needs.value}."
+            language.gettext(
+                "Your role lets you do what is %(held)s; this needs %(needed)s.",
+                held=visitor.permission.value,
+                needed=route.needs.value,
+            )
         )
     if request.method not in _SAFE and visitor is not None and not await _bears_token(request):
         raise Forbidden(_TRICKED)
@@ -155,7 +162,9 @@ def _refused(request: web.Request, error: TocsinError) -> web.Response:
 
 def _page_of(request: web.Request, status: int, title: str, text: str) -> web.Response:
     template = "failed.html.j2" if VISITOR in request else "failed_door.html.j2"
-    return page(request, template, status=status, title=title, text=text)
+    return page(
+        request, template, status=status, title=language.translate(title), text=language.translate(text)
+    )
 
 
 def _protect(answer: web.StreamResponse) -> None:

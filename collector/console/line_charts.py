@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final, Self
 
+from collector.console.language import gettext, translate
 from shared.clock import EPOCH
 
 WIDTH: Final = 720
@@ -57,7 +58,8 @@ class ChartSpan:
         until = (
             f"{self.until:%H:%M}" if self.until.date() == self.since.date() else f"{self.until:%d %b, %H:%M}"
         )
-        return f"{self.since:%d %b, %H:%M} to {until} UTC\n{self.text}"
+        period = gettext("%(since)s to %(until)s UTC", since=f"{self.since:%d %b, %H:%M}", until=until)
+        return f"{period}\n{self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def stack(
                 f"{scale.x(at):.1f} {scale.y(high):g}" for high, (at, _) in zip(above, parts, strict=True)
             ]
             back = [f"{scale.x(at):.1f} {scale.y(low):g}" for low, (at, _) in zip(below, parts, strict=True)]
-            paths.append(Path(label, name, f"M{'L'.join([*there, *reversed(back)])}z", ""))
+            paths.append(Path(translate(label), name, f"M{'L'.join([*there, *reversed(back)])}z", ""))
         below = above
     return LineChart(
         since=scale.since,
@@ -174,7 +176,14 @@ def _around(
     parts: Sequence[tuple[datetime, Mapping[str, float]]], labels: Mapping[str, str]
 ) -> list[ChartSpan]:
     texts = [
-        (at, "\n".join(f"{label} {values[name]:.0f} ms" for name, label in labels.items() if name in values))
+        (
+            at,
+            "\n".join(
+                f"{translate(label)} {values[name]:.0f} ms"
+                for name, label in labels.items()
+                if name in values
+            ),
+        )
         for at, values in parts
     ]
     return around(texts, parts[0][0], parts[-1][0])

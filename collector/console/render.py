@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
+import orjson
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from collector.console import assets
+from collector.console import assets, language
 from collector.console.display import Display
 from collector.console.icons import ICONS
 from collector.console.visitor import Visitor
+from collector.console.words import SCRIPT_TEXTS
 from collector.platform.templates import environment
 from shared import __version__, ids
 from shared.clock import iso
@@ -89,7 +91,7 @@ class Frame:
 def render(name: str, frame: Frame, values: Mapping[str, Any], part: str | None = None) -> str:
     """Render the template *name*, or only its block *part*. Raises KeyError for an unknown part."""
     template = _environment().get_template(name)
-    known = {"frame": frame, **values}
+    known = {"frame": frame, "language": language.current(), **values}
     if part is None:
         return template.render(known)
     return "".join(template.blocks[part](template.new_context(known)))
@@ -106,17 +108,17 @@ def has_part(name: str, part: str) -> bool:
     return part in _environment().get_template(name).blocks
 
 
-def when(moment: datetime | None, empty: str = "never") -> Markup:
+def when(moment: datetime | None, empty: str = "") -> Markup:
     """Show a moment in the viewer's zone if a script runs, otherwise and on hover in UTC."""
     return _time(moment, "data-time", empty)
 
 
-def exactly(moment: datetime | None, empty: str = "never") -> Markup:
+def exactly(moment: datetime | None, empty: str = "") -> Markup:
     """The same with seconds."""
     return _time(moment, "data-time=exactly", empty)
 
 
-def ago(moment: datetime | None, empty: str = "never") -> Markup:
+def ago(moment: datetime | None, empty: str = "") -> Markup:
     """Show a moment by how long ago, or how far ahead, it is."""
     return _time(moment, "data-ago", empty)
 
@@ -132,7 +134,7 @@ def dated(text: str) -> Markup:
 
 def _time(moment: datetime | None, mark: str, empty: str) -> Markup:
     if moment is None:
-        return Markup('<span class="soft">{}</span>').format(empty)
+        return Markup('<span class="soft">{}</span>').format(empty or language.gettext("never"))
     shown = moment.astimezone(UTC)
     return Markup('<time datetime="{}" title="{}" {}>{}</time>').format(
         iso(moment), shown.strftime("%Y-%m-%d %H:%M:%S UTC"), mark, shown.strftime("%d %b %Y, %H:%M UTC")
@@ -177,13 +179,13 @@ def device(agent: str) -> str:
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
     system = next((name for mark, name in _SYSTEMS if mark in agent), "")
     if name and system:
-        return f"{name} on {system}"
-    return name or agent[:60] or "unknown"
+        return language.gettext("%(browser)s on %(system)s", browser=name, system=system)
+    return name or agent[:60] or language.gettext("unknown")
 
 
 def plural(count: int, text: str, many: str = "") -> str:
     """``1 user``, ``2,000 users``."""
-    return f"{count:,} {text if count == 1 else many or text + 's'}"
+    return language.ngettext(f"%(num)s {text}", f"%(num)s {many or text + 's'}", count)
 
 
 def icon(name: str) -> Markup:
@@ -198,10 +200,16 @@ def brand(type_: str) -> str:
     return _BRANDS.get(type_, type_.capitalize())
 
 
+def script_texts() -> str:
+    """Return what scripts show in the language of this request, as JSON by the English text."""
+    texts = language.current().texts
+    return orjson.dumps({text: texts[text] for text in SCRIPT_TEXTS if text in texts}).decode()
+
+
 @cache
 def _environment() -> Environment:
     """The templates' environment; made once, as compiling its macros takes 50 ms."""
-    made = environment("collector.console")
+    made = environment("collector.console", ["jinja2.ext.i18n"])
     made.filters |= {
         "when": when,
         "exactly": exactly,
@@ -215,8 +223,17 @@ def _environment() -> Environment:
         "device": device,
         "brand": brand,
         "percent": percent,
+        "word": language.translate,
+    }
+    # Functions that escape and fill texts themselves, in the language of each request.
+    vars(made)["newstyle_gettext"] = True
+    made.globals |= {
+        "_": language.in_template,
+        "gettext": language.in_template,
+        "ngettext": language.in_template_plural,
     }
     made.globals |= {"asset": assets.url, "icon": icon, "show_id": ids.show, "version": __version__}
+    made.globals["script_texts"] = script_texts
     # A part is rendered without its template's imports, so the macros are global.
     made.globals["ui"] = made.get_template("ui.html.j2").module
     made.globals["plots"] = made.get_template("plots.html.j2").module

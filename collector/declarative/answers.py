@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from collector.platform.answers import Example, Warnings
 
-Section = Literal["channels", "monitors", "rules", "maintenanceWindows", "statusPages"]
+Section = Literal["channels", "monitors", "rules", "maintenanceWindows", "statusPages", "incidentTemplates"]
 Key = Annotated[str, Example("shop")]
 Resource = Annotated[str, Example("monitor")]
 

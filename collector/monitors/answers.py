@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from collector.platform.answers import Example, MonitorId, Omitted, Revision, Warnings
+from collector.platform.answers import Example, MonitorId, Omitted, Revision, Timestamp, Warnings
 from collector.platform.monitor import Severity, Shown
 
 Name = Annotated[str, Example("shop")]
@@ -439,9 +439,9 @@ class MonitorResults:
 class Point:
     """Numbers of a step of time; null if nothing was measured."""
 
-    from_: datetime
+    from_: Timestamp
     """Start of the step."""
-    to: datetime
+    to: Timestamp
     """End of the step."""
     uptime: Percent | None
     """Uptime in percent of the known time."""

@@ -44,6 +44,16 @@ class Identifier:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    """Marks a text in a *format* of JSON Schema."""
+
+    format: str
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        return {**handler(core), "format": self.format}
+
+
 def extended(cls: type[AnswerT], answer: Any, **more: Any) -> AnswerT:
     """Return a response of *cls*, which extends the class of *answer*, with its fields and *more*."""
     return cls(**{field.name: getattr(answer, field.name) for field in fields(answer)}, **more)
@@ -60,6 +70,8 @@ UserId = Annotated[str, Identifier("usr")]
 
 Warnings = Annotated[list[Annotated[str, Example("unknown field colour was ignored")]] | None, Omitted()]
 Revision = Annotated[int, Example(1)]
+# A moment as `shared.clock.iso` writes it, where the same one is shown many times.
+Timestamp = Annotated[str, Formatted("date-time")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Final
 from aiohttp import web
 
 from collector.console.answers import page
+from collector.console.language import translate
 from collector.console.render import NavigationLink
 from collector.console.site import SITE, ConsoleSite
 from collector.console.state import visitor
@@ -90,7 +91,7 @@ def _named(results: SearchResults, site: ConsoleSite, held: Permission) -> Itera
 
 def _named_hit(thing: NamedThing) -> SearchHit:
     icon, word, path = _NAMED[thing.kind]
-    return SearchHit(thing.name, path.format(ids.show(thing.kind, thing.id)), icon, word)
+    return SearchHit(thing.name, path.format(ids.show(thing.kind, thing.id)), icon, translate(word))
 
 
 def _links(
@@ -99,5 +100,5 @@ def _links(
     """Yield those of the links that match and that the visitor may open."""
     site, held, wanted = request.app[SITE], visitor(request).permission, core.words(text)
     for link in links:
-        if core.contains(wanted, link.label) and site.may(held, "GET", link.path):
-            yield SearchHit(link.label, link.path, link.icon or icon)
+        if core.contains(wanted, translate(link.label)) and site.may(held, "GET", link.path):
+            yield SearchHit(translate(link.label), link.path, link.icon or icon)

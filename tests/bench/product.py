@@ -57,7 +57,7 @@ async def _alerting() -> list[float]:
         async with (
             receiving(always=breaking) as target,
             receiving() as hook,
-            running(Path(directory)) as (_, caller),
+            running(Path(directory), planted=False) as (_, caller),
         ):
             hooked = {"name": "hook", "type": "webhook", "config": {"url": hook.url()}}
             await caller.made("/v1/alert-channels", hooked)
@@ -91,7 +91,7 @@ async def _break(breaking: Breaking, hook: Receiver, names: list[str]) -> list[f
 async def _memory() -> float:
     """Megabytes of all processes together, memory that they share counted once."""
     with tempfile.TemporaryDirectory() as directory:
-        async with receiving() as target, running(Path(directory)) as (product, caller):
+        async with receiving() as target, running(Path(directory), planted=False) as (product, caller):
             await _monitors(caller, target, "steady", MANY, interval=60)
             highest = 0.0
             started = time.monotonic()

@@ -174,6 +174,32 @@ async def test_what_is_selected_is_counted_and_outlasts_news(api: Api, visitors:
         )
 
 
+async def test_a_bulk_action_and_an_acknowledgement_are_undone_by_their_messages(
+    api: Api, visitors: Visitors
+) -> None:
+    await made(api, "Shop")
+    incident = await raised(api, "It is slow")
+    async with served(api) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors, size=PHONE)
+        page = visit.page
+        await page.goto(f"{url}/monitors")
+        await page.locator("input[name=id]").check()
+        await page.get_by_role("button", name="Pause").click()
+        await expect(page.locator("[data-toast]")).to_contain_text("1 of 1 changed.")
+        faults = await visit.violations()
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.get_by_role("status").first).to_contain_text("Undone: 1 of 1 changed.")
+        assert (await api.get("/v1/monitors?status=paused")).json["data"] == []
+
+        await page.goto(f"{url}/incidents/{incident}")
+        await page.get_by_role("button", name="Acknowledge").click()
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.get_by_role("button", name="Acknowledge")).to_be_visible()
+        faults += await visit.violations()
+
+        assert faults == visit.faults == []
+
+
 async def test_a_folded_group_stays_folded(api: Api, visitors: Visitors) -> None:
     await made(api, "till", group="Shop")
     async with served(api) as url, visiting(url, api) as console:

@@ -88,6 +88,29 @@ async def test_a_page_is_made_and_told_of_an_incident_and_seen_beside_its_editor
         assert visit.faults == []
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+async def test_a_template_fills_the_form_in(api: Api, visitors: Visitors, scripts: bool) -> None:
+    here, _ = await filled(api, "Checkout", "API")
+    words = {"title": "Problem with {component}", "message": "{component} is slow."}
+    await api.post("/v1/incident-templates", {"name": "Slow", **words})
+    async with served(api) as url, visiting(url, api) as console:
+        visit = await signed_in(url, console, visitors, size=PHONE, scripts=scripts)
+        page = visit.page
+        await page.goto(f"{url}{here}/incidents/new")
+
+        for label, option in (("Template", "Slow"), ("Component", "API")):
+            await page.get_by_label(label, exact=True).select_option(option)
+            if not scripts:
+                await page.get_by_role("button", name="Fill in").click()
+            await expect(page.get_by_label(label, exact=True).locator("option:checked")).to_have_text(option)
+
+        await expect(page.get_by_label("Title")).to_have_value("Problem with API")
+        await expect(page.get_by_label("Message")).to_have_value("API is slow.")
+        await expect(page.get_by_label("API", exact=True)).to_be_checked()
+        assert scripts is False or await visit.violations() == []
+        assert visit.faults == []
+
+
 async def test_what_is_told_elsewhere_is_in_the_open_preview(api: Api, visitors: Visitors) -> None:
     here, _ = await filled(api, "Shop")
     async with served(api) as url, visiting(url, api) as console:

@@ -28,7 +28,15 @@ def composed(tmp_path: Path) -> Any:
         name = line.partition("=")[0]
         lines[number] = f"{name}={FILLED[name]}" if name in FILLED else line
     (tmp_path / "env").write_text("\n".join(lines))
-    command: list[str | Path] = ["--env-file", tmp_path / "env", "--file", FILE, "--profile", "probes", "config"]
+    command: list[str | Path] = [
+        "--env-file",
+        tmp_path / "env",
+        "--file",
+        FILE,
+        "--profile",
+        "probes",
+        "config",
+    ]
     return yaml.safe_load(run("docker-compose", *command))
 
 

@@ -17,6 +17,7 @@ import asyncpg
 import psutil
 
 from collector.platform.embedded import files
+from tests.e2e.planted import plant
 from tests.ports import free_port
 
 _START_S = 60.0
@@ -159,9 +160,16 @@ class Caller:
 
 
 @asynccontextmanager
-async def running(directory: Path, *flags: str, **settings: str) -> AsyncIterator[tuple[Product, Caller]]:
-    """A product of its own in *directory*, started and ready; stopped at the end of the block."""
+async def running(
+    directory: Path, *flags: str, planted: bool = True, **settings: str
+) -> AsyncIterator[tuple[Product, Caller]]:
+    """A product of its own in *directory*, started and ready; stopped at the end of the block.
+
+    It makes its first team, but finds a database with every migration, unless not *planted*.
+    """
     product = Product(directory / "var", {"LOG_LEVEL": "info", **settings})
+    if planted and not product.data_dir.exists():
+        plant(product.data_dir)
     product.start(*flags)
     try:
         await product.ready()

@@ -24,7 +24,7 @@ async def test_a_target_breaks_and_recovers(tmp_path: Path) -> None:
     async with (
         receiving() as target,
         receiving(reset, answer(500), answer(200)) as hook,
-        running(tmp_path) as (_, caller),
+        running(tmp_path, planted=False) as (_, caller),
     ):
         channel = await caller.made("/v1/alert-channels", _channel(hook))
         monitor = await caller.made("/v1/monitors", _monitor(target))
@@ -73,14 +73,14 @@ async def test_a_target_breaks_and_recovers(tmp_path: Path) -> None:
 async def test_every_way_to_break_is_an_incident_with_its_reason(
     tmp_path: Path, breaks: Any, error: str
 ) -> None:
-    async with receiving(always=breaks) as target, running(tmp_path) as (_, caller):
+    async with receiving(always=breaks) as target, running(tmp_path, planted=False) as (_, caller):
         await caller.made("/v1/monitors", _monitor(target))
         incident = await eventually(lambda: _incident(caller, status="open"))
         assert error in incident["lastError"]
 
 
 async def test_pause_holds_the_checks_and_resume_goes_on_at_once(tmp_path: Path) -> None:
-    async with receiving() as target, running(tmp_path) as (_, caller):
+    async with receiving() as target, running(tmp_path, planted=False) as (_, caller):
         monitor = await caller.made("/v1/monitors", _monitor(target) | {"interval": 3600})
         await target.wait_for(1)
         paused = await caller.made(f"/v1/monitors/{monitor['id']}/pause", None)
@@ -91,7 +91,7 @@ async def test_pause_holds_the_checks_and_resume_goes_on_at_once(tmp_path: Path)
 
 
 async def test_a_test_run_is_answered_by_the_probe(tmp_path: Path) -> None:
-    async with receiving() as target, running(tmp_path) as (_, caller):
+    async with receiving() as target, running(tmp_path, planted=False) as (_, caller):
         body = {"type": "http", "config": {"url": target.url("/")}}
         good = await eventually(lambda: _tested(caller, body))
         assert (good["success"], good["statusCode"]) == (True, 200)
@@ -101,7 +101,7 @@ async def test_a_test_run_is_answered_by_the_probe(tmp_path: Path) -> None:
 
 
 async def test_the_first_start_tells_how_to_go_on(tmp_path: Path) -> None:
-    async with running(tmp_path, "--demo") as (product, caller):
+    async with running(tmp_path, "--demo", planted=False) as (product, caller):
         said = await eventually(lambda: _said(product, "Try:"))
         assert stat.S_IMODE((product.data_dir / "admin-token").stat().st_mode) == 0o600
         assert product.token not in said

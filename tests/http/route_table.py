@@ -107,7 +107,8 @@ async def _page(api: Api) -> str:
 
 
 async def _template(api: Api) -> str:
-    return await posted(api, "/v1/incident-templates", BODIES["POST", "/v1/incident-templates"])
+    named = {"name": f"Slow {uuid7().hex[-8:]}"}
+    return await posted(api, "/v1/incident-templates", {**BODIES["POST", "/v1/incident-templates"], **named})
 
 
 async def _report(api: Api) -> str:
@@ -258,6 +259,7 @@ FIRST: dict[Route, list[Route]] = {
     ("POST", "/v1/monitors/{id}/resume"): [("POST", "/v1/monitors/{id}/pause")],
     ("DELETE", "/v1/monitors/{id}/silence"): [("POST", "/v1/monitors/{id}/silence")],
     ("POST", "/v1/incidents/{id}/reopen"): [("POST", "/v1/incidents/{id}/resolve")],
+    ("DELETE", "/v1/incidents/{id}/acknowledge"): [("POST", "/v1/incidents/{id}/acknowledge")],
     ("DELETE", "/v1/incidents/{id}/snooze"): [("POST", "/v1/incidents/{id}/snooze")],
     ("DELETE", "/v1/probes/{id}/drain"): [("POST", "/v1/probes/{id}/drain")],
 }

@@ -95,6 +95,16 @@ PAGES: list[dict[str, Any]] = [
         ],
     }
 ]
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "name": "Slow",
+        "title": "{component} is slow",
+        "severity": "major",
+        "componentStatus": "degraded_performance",
+        "message": "{component} answers slowly since {began}.\n\n**Sorry.**",
+    },
+    {"name": "Upgrade", "title": "Upgrade", "severity": "maintenance", "message": "Soon"},
+]
 MORE: dict[str, Any] = {
     "dependsOn": ["tcp"],
     "tags": {"country": "no", "version": "1.10"},
@@ -120,4 +130,5 @@ def everything() -> dict[str, Any]:
         "rules": RULES,
         "maintenanceWindows": WINDOWS,
         "statusPages": PAGES,
+        "incidentTemplates": TEMPLATES,
     }

@@ -29,9 +29,7 @@ def manager(address: str) -> Iterator[socket.socket]:
 
 async def heard(manager: socket.socket, count: int) -> list[str]:
     async with asyncio.timeout(10):
-        return [
-            (await asyncio.get_running_loop().sock_recv(manager, 4096)).decode() for _ in range(count)
-        ]
+        return [(await asyncio.get_running_loop().sock_recv(manager, 4096)).decode() for _ in range(count)]
 
 
 async def test_it_hears_readiness_life_and_the_end(address: str, manager: socket.socket) -> None:

@@ -13,6 +13,7 @@ from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import back, page, posted, value
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.render import Flash
 from collector.console.state import (
     VISITOR,
@@ -159,7 +160,7 @@ async def _by_token(request: web.Request, token: str, after: str) -> web.Respons
 
 
 def _too_many(error: Limited) -> str:
-    return f"Too many attempts. Please wait {error.retry_after} s."
+    return gettext("Too many attempts. Please wait %(seconds)s s.", seconds=error.retry_after)
 
 
 def _wait(answer: web.Response, error: Limited) -> web.Response:

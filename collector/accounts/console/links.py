@@ -15,6 +15,7 @@ from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import page, posted, value
 from collector.console.forms.fields import Form, FormField
+from collector.console.language import gettext, translate
 from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
@@ -138,7 +139,7 @@ async def _knock(request: web.Request) -> None:
 
 
 def _asked(request: web.Request, unconfirmed: UnconfirmedAddress, *, done: bool = False) -> web.Response:
-    heading = "Confirmed" if done else "Receive these emails?"
+    heading = gettext("Confirmed") if done else gettext("Receive these emails?")
     return page(
         request,
         "confirm.html.j2",
@@ -188,13 +189,22 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, help_ in (
-            ("password", "Password", f"At least {users.SHORTEST_PASSWORD} characters."),
+            (
+                "password",
+                "Password",
+                gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD),
+            ),
             ("again", "Confirm password", ""),
         )
     ]
     known = {field.name for field in fields}
     form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
     return page(
-        request, "link.html.j2", status=400 if faults else 200, heading=title, email=email, form=form,
+        request,
+        "link.html.j2",
+        status=400 if faults else 200,
+        heading=translate(title),
+        email=email,
+        form=form,
         named=named is not None,
-    )  # fmt: skip
+    )

@@ -13,6 +13,7 @@ from collector.accounts.service.openid import Provider
 from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import page
+from collector.console.language import gettext
 from collector.console.state import browser
 from collector.http.context import context_of
 from collector.http.cookies import HostCookie
@@ -42,7 +43,11 @@ async def back(request: web.Request) -> web.StreamResponse:
         raise Forbidden("Please start again.")
     users = await openid.known(context.db, email, context.now())
     if not users:
-        raise Forbidden(f"No user here has the address {email}. An admin of your team can invite you.")
+        raise Forbidden(
+            gettext(
+                "No user here has the address %(email)s. An admin of your team can invite you.", email=email
+            )
+        )
     user = _chosen(users, attempt.user)
     if user is None:
         return await _which(request, attempt, users)

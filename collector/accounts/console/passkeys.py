@@ -1,5 +1,6 @@
 """Passkeys in the browser: added and removed by their user, and answering at the sign-in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,13 +12,14 @@ from collector.accounts.console import door
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.console.two_factor import HERE, demand_fresh, shown
 from collector.accounts.core import webauthn
-from collector.accounts.core.webauthn import Assertion, RelyingParty
+from collector.accounts.core.webauthn import Assertion, PasskeyFault, RelyingParty
 from collector.accounts.service import console_sessions, passkeys, two_factor, users
 from collector.accounts.service.passkeys import Attempt, Purpose, Refusal, Registration
 from collector.accounts.service.two_factor import SecondStep, SignInTicket
 from collector.console import session
 from collector.console.answers import back, posted, value
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.state import browser, signed_out, visitor, who
 from collector.http.auth import is_secure
 from collector.http.context import context_of
@@ -29,6 +31,19 @@ log = structlog.get_logger()
 # A browser keeps its attempt here, so that no other browser can answer it.
 _COOKIE: Final = "tocsin_passkey"
 _TOO_LATE: Final = "That took too long. Please try again."
+_FAULTS: Final[Mapping[str, str]] = {
+    PasskeyFault.UNREADABLE: "The browser's answer cannot be read.",
+    PasskeyFault.UNKNOWN: "This passkey is not known here. It may have been removed.",
+    PasskeyFault.OTHER_CHALLENGE: "The answer belongs to another request. Please try again.",
+    PasskeyFault.OTHER_SITE: "The answer was made for another site.",
+    PasskeyFault.ABSENT: "The authenticator did not see anybody.",
+    PasskeyFault.UNVERIFIED: "The authenticator did not verify who used it: "
+    "it needs a PIN, a fingerprint or a face.",
+    PasskeyFault.BAD_KEY: "The authenticator's key is of a kind that is not supported here.",
+    PasskeyFault.BAD_SIGNATURE: "The signature is not that of this passkey.",
+    PasskeyFault.OLD_COUNTER: "The passkey's counter went back, as that of a copy would. "
+    "Use another way to sign in.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +106,8 @@ async def add(request: web.Request) -> web.StreamResponse:
             session_id=mine.session_id,
         )
     except Invalid as fault:
-        text = fault.details.get("passkey") or f"The name {fault.details['name']}."
+        refused = fault.details.get("passkey")
+        text = _FAULTS[refused] if refused else gettext("The name %(fault)s.", fault=fault.details["name"])
         return back(request, HERE, text, tone="bad")
     except Conflict as error:
         return back(request, HERE, f"{error}.", tone="warn")
@@ -107,7 +123,7 @@ async def remove(request: web.Request) -> web.StreamResponse:
         name = await passkeys.remove(context_of(request).db, who(request), mine.user_id, id_)
     except Conflict as error:
         return back(request, HERE, f"{error}.", tone="warn")
-    return back(request, HERE, f"Passkey “{name}” removed.")
+    return back(request, HERE, gettext("Passkey “%(name)s” removed.", name=name))
 
 
 async def sign_in_again(request: web.Request) -> web.StreamResponse:
@@ -157,10 +173,10 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     )
     proof = await passkeys.prove(context.db, _site(request), attempt, answer, from_, context.now())
     if isinstance(proof, Refusal):
-        log.info("sign-in refused", address=from_.address, step="passkey", reason=proof.fault.name)
+        log.info("sign-in refused", address=from_.address, step="passkey", reason=proof.fault.value)
         if ticket:
-            return await door.ask_for_code(request, ticket, text, proof.fault, status=403)
-        return back(request, "/sign-in", proof.fault, tone="bad")
+            return await door.ask_for_code(request, ticket, text, _FAULTS[proof.fault], status=403)
+        return back(request, "/sign-in", _FAULTS[proof.fault], tone="bad")
     after = ticket.after if ticket else session.safe_next(value(sent, "next"))
     return await door.admitted(request, proof, after, by=SecondStep.PASSKEY if ticket else "passkey")
 

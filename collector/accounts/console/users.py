@@ -11,6 +11,7 @@ from collector.accounts.storage.users import User
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
+from collector.console.language import gettext
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -79,7 +80,13 @@ async def update(request: web.Request) -> web.StreamResponse:
         known = await users.update(context.db, who(request), user.id, body)
     except (Invalid, Conflict) as fault:
         return _form(request, user, body, _details(fault))
-    return back(request, _HERE, " ".join(["Saved.", *(f"But {warning}." for warning in known.warnings)]))
+    return back(
+        request,
+        _HERE,
+        " ".join(
+            [gettext("Saved."), *(gettext("But %(warning)s.", warning=warning) for warning in known.warnings)]
+        ),
+    )
 
 
 async def turn_two_factor_off(request: web.Request) -> web.StreamResponse:

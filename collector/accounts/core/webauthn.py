@@ -36,17 +36,17 @@ _CREDENTIAL_HEAD: Final = _HEAD + 16 + 2  # the authenticator's model, the lengt
 
 
 class PasskeyFault(StrEnum):
-    """Why an answer is refused, as a sentence for its user."""
+    """Why an answer is refused."""
 
-    UNREADABLE = "The browser's answer cannot be read."
-    UNKNOWN = "This passkey is not known here. It may have been removed."
-    OTHER_CHALLENGE = "The answer belongs to another request. Please try again."
-    OTHER_SITE = "The answer was made for another site."
-    ABSENT = "The authenticator did not see anybody."
-    UNVERIFIED = "The authenticator did not verify who used it: it needs a PIN, a fingerprint or a face."
-    BAD_KEY = "The authenticator's key is of a kind that is not supported here."
-    BAD_SIGNATURE = "The signature is not that of this passkey."
-    OLD_COUNTER = "The passkey's counter went back, as that of a copy would. Use another way to sign in."
+    UNREADABLE = "unreadable"
+    UNKNOWN = "unknown passkey"
+    OTHER_CHALLENGE = "other challenge"
+    OTHER_SITE = "other site"
+    ABSENT = "user not present"
+    UNVERIFIED = "user not verified"
+    BAD_KEY = "unsupported key"
+    BAD_SIGNATURE = "bad signature"
+    OLD_COUNTER = "old counter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.render import Tone
 from collector.console.state import visitor, who
 from collector.http.context import context_of
@@ -200,7 +201,7 @@ def parts(row: RuleRow, channels: Mapping[UUID, str], monitors: Mapping[UUID, st
     escalation = row.escalation or {}
     return RuleParts(
         every=row.every,
-        monitors=[monitors.get(id_, "a deleted monitor") for id_ in row.monitors],
+        monitors=[monitors.get(id_, gettext("a deleted monitor")) for id_ in row.monitors],
         tags=_tags(row.tags),
         every_tag=isinstance(row.tags, Mapping),
         conditions=row.conditions,

@@ -5,6 +5,7 @@ from typing import Final
 
 from aiohttp import web
 
+from collector.console.language import gettext, translate
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.monitors.console.pickers import Options
@@ -13,11 +14,11 @@ from collector.notifications.service.channels import ChannelWithConfig
 from shared import ids
 
 _REASONS: Final[Mapping[str, str]] = {
-    "consecutiveFailures": "{} failed checks in a row",
-    "latencyThresholdMs": "answered after {} ms",
-    "statusCode": "answered with status {}",
-    "errorRatePercent": "{} % of checks failed",
-    "availability": "{} % of checks were good",
+    "consecutiveFailures": "%(value)s failed checks in a row",
+    "latencyThresholdMs": "answered after %(value)s ms",
+    "statusCode": "answered with status %(value)s",
+    "errorRatePercent": "%(value)s %% of checks failed",
+    "availability": "%(value)s %% of checks were good",
 }
 
 
@@ -44,14 +45,22 @@ def silence(known: Sequence[ChannelWithConfig]) -> str:
 
 def reason(key: str, value: float | None) -> str:
     """Say why a rule fired."""
-    return _REASONS[key].format(f"{value:g}") if key in _REASONS and value is not None else key
+    return (
+        gettext(_REASONS[key], value=f"{value:g}")
+        if key in _REASONS and value is not None
+        else translate(key)
+    )
+
+
+def _off(channel: ChannelWithConfig) -> str:
+    return "" if channel.row.enabled else f", {translate('off')}"
 
 
 def channel_options(known: Iterable[ChannelWithConfig]) -> Options:
     return [
         (
             ids.show("chan", channel.row.id),
-            f"{channel.row.name} ({channel.row.type}{'' if channel.row.enabled else ', off'})",
+            f"{channel.row.name} ({channel.row.type}{_off(channel)})",
         )
         for channel in known
     ]

@@ -8,6 +8,7 @@ from aiohttp import hdrs, web
 from collector.console.answers import posted, value
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.platform.validation.model_fields import defaults
 from shared.errors import Invalid
 
@@ -33,7 +34,7 @@ def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormFie
             label="Those that have",
             control="choice",
             value="all" if isinstance(tags, Mapping) and tags else "any",
-            options=(("any", "any of these tags"), ("all", "all of these tags")),
+            options=(("any", gettext("any of these tags")), ("all", gettext("all of these tags"))),
             required=True,
         ),
     )

@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Interval, Le, MaxLen
 from collector.console.forms.fields import Control, Form, FormField
 from collector.console.forms.texts import said
 from collector.console.forms.value_texts import ValueText
+from collector.console.language import gettext, translate
 from collector.platform.validation.model_fields import Member, Shape, defaults, members, shape
 from shared.kinds.fields import Secret
 
@@ -86,7 +87,9 @@ def _chosen(
     given: tuple[tuple[str, str], ...],
 ) -> FormField:
     many = form.items() is not None
-    blank = () if many or (member.required and value) else (("", words.none or "Choose…"),)
+    blank = (
+        () if many or (member.required and value) else (("", translate(words.none) or gettext("Choose…")),)
+    )
     return FormField(
         name=name,
         label=words.label,
@@ -189,10 +192,11 @@ def _is_long(form: Shape) -> bool:
 def _options(form: Shape, member: Member, words: ValueText) -> tuple[tuple[str, str], ...]:
     items = form.items()
     known = form.words() or (shape(items).words() if items is not None else ())
-    found = tuple((str(word), words.words.get(str(word), str(word))) for word in known)
+    found = tuple((str(word), translate(words.words.get(str(word), str(word)))) for word in known)
     if not form.words() or not (form.nullable or member.required):
         return found
-    return (("", words.none or ("Choose…" if member.required else "Not set")), *found)
+    none = translate(words.none) or (gettext("Choose…") if member.required else gettext("Not set"))
+    return (("", none), *found)
 
 
 def _bounds(form: Shape) -> dict[str, Any]:

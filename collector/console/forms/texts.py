@@ -7,6 +7,7 @@ from typing import Any, Final
 from collector.console.forms.texts_checks import CHECK_TEXTS
 from collector.console.forms.texts_web3 import WEB3_TEXTS
 from collector.console.forms.value_texts import ValueText
+from collector.console.language import NAMES, TAGS
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPELLED: Final[Mapping[str, str]] = {
@@ -145,7 +146,10 @@ TEXTS: Final[Mapping[str, ValueText]] = {
     "Fields.timezone": ValueText(
         label="Time zone", help="Start and end follow its clock, also across daylight saving changes."
     ),
-    "ReportFields.statusPage": ValueText(label="Of a status page", none="None"),
+    "Display.language": ValueText(
+        label="Language", words={tag: NAMES[tag] for tag in TAGS}, none="As the browser"
+    ),
+    "ReportFields.statusPage": ValueText(label="Of a status page", none="No status page"),
     "ReportFields.monitors": ValueText(label="By name", control="checks"),
     "ReportFields.period": ValueText(
         label="Length",

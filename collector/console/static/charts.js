@@ -1,5 +1,6 @@
 // Charts over time: labels in the viewer's zone, a tooltip for each step, zoom by dragging. They are whole without it.
 
+import { translate } from "./texts.js";
 import { format, local, moment as instant, zone } from "./times.js";
 
 const one = (selector, root = document) => root.querySelector(selector);
@@ -21,7 +22,7 @@ function localise(root = document) {
   for (const select of all("select[data-submit]", root)) {
     for (const button of all("button", select.form)) button.hidden = true;
   }
-  for (const note of all("[data-zone]", root)) note.textContent = `Times in ${zone}`;
+  for (const note of all("[data-zone]", root)) note.textContent = translate("Times in %(zone)s", { zone });
   for (const name of all("[data-zone-short]", root)) name.textContent = zone;
   for (const form of all("[data-zoned]", root)) {
     for (const field of all("input[type=datetime-local]", form)) field.value = local(new Date(`${field.value}Z`));

@@ -2,6 +2,7 @@
 // Pages work without it; scripts of single pages import from it: `import { live, swap } from "./console.js"`.
 
 import { keep, keepTyped } from "./drafts.js";
+import { locale, translate } from "./texts.js";
 import { format } from "./times.js";
 
 const one = (selector, root = document) => root.querySelector(selector);
@@ -11,7 +12,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 const whole = format({ dateStyle: "medium", timeStyle: "short" });
 const exact = format({ dateStyle: "medium", timeStyle: "medium" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
 function since(moment) {
@@ -110,7 +111,7 @@ function listen() {
   }
   source.onopen = () => note("");
   source.onerror = () => {
-    note("Connection lost; trying again");
+    note(translate("Connection lost; trying again"));
     if (source?.readyState === EventSource.CLOSED) refused();
   };
 }
@@ -153,7 +154,7 @@ document.addEventListener("submit", (event) => {
   if (asking && dialog && !confirmed.has(form)) {
     event.preventDefault();
     one("#confirm-text").textContent = asking;
-    one("#confirm-yes").textContent = (event.submitter?.textContent ?? "Yes").trim();
+    one("#confirm-yes").textContent = (event.submitter?.textContent ?? translate("Yes")).trim();
     dialog.returnValue = "no";
     dialog.showModal();
     dialog.onclose = () => {
@@ -185,7 +186,7 @@ async function copy(button) {
   const text = one("pre, input", button.parentElement);
   await navigator.clipboard.writeText(text.value ?? text.textContent);
   const said = button.lastChild.textContent;
-  button.lastChild.textContent = "Copied";
+  button.lastChild.textContent = translate("Copied");
   setTimeout(() => { button.lastChild.textContent = said; }, 1500);
 }
 
@@ -271,7 +272,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("input", (event) => {
   for (const again of all("[data-repeats]", event.target.form ?? document.createElement("form"))) {
     const same = again.value === again.form.elements[again.dataset.repeats].value;
-    again.setCustomValidity(same ? "" : "This differs from what stands above.");
+    again.setCustomValidity(same ? "" : translate("This differs from what stands above."));
   }
 });
 

@@ -1,6 +1,8 @@
 // What was typed survives the end of a session: fields of a form are kept in the tab until the next page shows
 // whether the form arrived. After signing in again they are filled in, and sent by nobody but the user.
 
+import { translate } from "./texts.js";
+
 const KEPT = "tocsin_typed";
 const visitor = document.querySelector("meta[name=visitor]")?.content ?? "";
 const typable = (field) => field.name && field.name !== "csrf" && !["password", "hidden", "file", "submit", "button"].includes(field.type);
@@ -68,7 +70,7 @@ function note() {
   const flash = document.createElement("p");
   flash.className = "flash warn";
   flash.setAttribute("role", "status");
-  flash.textContent = "Your session had ended. What you typed is filled in again; it has not been sent yet.";
+  flash.textContent = translate("Your session had ended. What you typed is filled in again; it has not been sent yet.");
   document.querySelector("main .head")?.before(flash);
 }
 

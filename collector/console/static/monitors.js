@@ -1,5 +1,7 @@
 // The list of monitors: what is selected, which groups are folded. Both outlast a part that is loaded anew.
 
+import { locale, translate } from "./texts.js";
+
 const all = (selector) => [...document.querySelectorAll(selector)];
 const selected = new Set();
 const FOLDED = "tocsin_folded";
@@ -27,11 +29,13 @@ function show() {
   const boxes = all("input[name=id]");
   const every = document.querySelector("[data-all]");
   const count = every.checked ? Number(bar.dataset.total) : boxes.filter((box) => box.checked).length;
-  const shown = count.toLocaleString();
+  const shown = count.toLocaleString(locale);
   bar.hidden = count === 0;
-  bar.querySelector("[data-selected]").textContent = `${shown} selected`;
+  bar.querySelector("[data-selected]").textContent = translate("%(count)s selected", { count: shown });
   bar.querySelector("[data-confirm]").dataset.confirm =
-    `Delete ${shown} ${count === 1 ? "monitor and its" : "monitors and their"} history? This cannot be undone.`;
+    count === 1
+      ? translate("Delete %(count)s monitor and its history? This cannot be undone.", { count: shown })
+      : translate("Delete %(count)s monitors and their history? This cannot be undone.", { count: shown });
   for (const box of all("[data-tick-all]")) {
     const mine = [...box.closest("table").querySelectorAll("input[name=id]")];
     box.checked = mine.every((each) => each.checked);

@@ -1,6 +1,7 @@
 // The command palette: Ctrl+K shows it, what is typed is searched, the arrow keys choose, Enter opens.
 
 import { signInAgain, showTimes } from "./console.js";
+import { translate } from "./texts.js";
 
 const dialog = document.querySelector("#palette");
 const field = document.querySelector("#palette-q");
@@ -43,7 +44,7 @@ function draw(html) {
   const found = options();
   field.setAttribute("aria-expanded", found.length > 0);
   list.hidden = found.length === 0;
-  none.textContent = found.length > 0 ? "" : "No results";
+  none.textContent = found.length > 0 ? "" : translate("No results");
   choose(found[0]);
 }
 
@@ -61,7 +62,7 @@ async function search() {
     shownFor = text;
     draw(html);
   } catch {
-    if (!signal.aborted) none.textContent = "The search did not answer. Press Enter to try again.";
+    if (!signal.aborted) none.textContent = translate("The search did not answer. Press Enter to try again.");
   }
 }
 

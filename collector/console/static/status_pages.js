@@ -1,6 +1,7 @@
 // Keeps the preview of a status page up to date, and lets its components and groups be dragged into order.
 
 import { live, post } from "./console.js";
+import { translate } from "./texts.js";
 
 const WAIT_MS = 500;
 const KINDS = ["monitor.down", "monitor.up", "monitor.degraded", "status_page.incident.published", "status_page.incident.updated"];
@@ -28,7 +29,7 @@ for (const field of document.querySelectorAll("[name='branding.logo'], [name='br
   const file = document.createElement("input");
   file.type = "file";
   file.accept = "image/png,image/jpeg,image/gif,image/webp,image/svg+xml,image/x-icon";
-  file.setAttribute("aria-label", `${field.labels[0].firstChild.textContent.trim()} from a file`);
+  file.setAttribute("aria-label", translate("%(name)s from a file", { name: field.labels[0].firstChild.textContent.trim() }));
   file.addEventListener("change", () => {
     const reader = new FileReader();
     reader.addEventListener("load", () => {
@@ -53,7 +54,7 @@ function place(list, item) {
 async function send(list, item) {
   const before = item.nextElementSibling?.dataset.item ?? list.dataset.after ?? "";
   const fields = { item: item.dataset.item, before, ...(list.dataset.of ? { group: "on" } : {}) };
-  spoken.textContent = `${name(item)}: place ${place(list, item)}`;
+  spoken.textContent = translate("%(name)s: place %(place)s", { name: name(item), place: place(list, item) });
   const answer = await post(list.dataset.order, fields);
   // Whole groups change the list of components, too; what failed is shown as it is.
   if (!answer.ok || list.dataset.of) location.reload();
@@ -93,7 +94,7 @@ function step(list, item, handle, key) {
   next[key === "ArrowUp" ? "before" : "after"](item);
   handle.focus();
   clearTimeout(list.sending);
-  spoken.textContent = `${name(item)}: place ${place(list, item)}`;
+  spoken.textContent = translate("%(name)s: place %(place)s", { name: name(item), place: place(list, item) });
   list.sending = setTimeout(() => send(list, item), WAIT_MS);
 }
 
@@ -104,7 +105,7 @@ function orderable() {
       const handle = document.createElement("button");
       handle.type = "button";
       handle.className = "plain small handle";
-      handle.setAttribute("aria-label", `Move ${name(item)}: drag, or use the arrow keys`);
+      handle.setAttribute("aria-label", translate("Move %(name)s: drag, or use the arrow keys", { name: name(item) }));
       handle.textContent = "\u2195";
       handle.addEventListener("pointerdown", (event) => drag(list, item, event));
       handle.addEventListener("keydown", (event) => {

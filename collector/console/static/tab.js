@@ -1,6 +1,8 @@
 // The tab of any page: its title and icon say how many incidents are open, also while nobody looks at it, and
 // the desktop is notified of a new one if the visitor wants that in this browser. Of all tabs only one asks.
 
+import { translate } from "./texts.js";
+
 const KINDS = ["monitor.down", "monitor.up", "incident.created", "incident.acknowledged", "incident.resolved", "incident.reopened"];
 const SETTING = "tocsin-notifications";
 const visitor = document.querySelector("meta[name=visitor]").content;
@@ -38,7 +40,7 @@ function notify(newest) {
   known = new Set([...(known ?? []), ...newest.map((incident) => incident.id)]);
   if (localStorage.getItem(SETTING) !== "on" || globalThis.Notification?.permission !== "granted") return;
   for (const incident of unheard) {
-    const note = new Notification(incident.title, { body: `${incident.severity} incident`, tag: incident.id });
+    const note = new Notification(incident.title, { body: translate("Incident, severity %(severity)s", { severity: translate(incident.severity) }), tag: incident.id });
     note.onclick = () => { focus(); location.href = `/incidents/${incident.id}`; };
   }
 }
@@ -61,10 +63,12 @@ const setting = document.querySelector("[data-notifications]");
 
 function draw() {
   const on = localStorage.getItem(SETTING) === "on" && Notification.permission === "granted";
-  setting.querySelector("button").textContent = on ? "Turn off in this browser" : "Turn on in this browser";
+  setting.querySelector("button").textContent = on ? translate("Turn off in this browser") : translate("Turn on in this browser");
   const refused = Notification.permission === "denied";
   setting.querySelector("[role=status]").textContent =
-    refused ? "This browser refuses them: allow notifications for this site in its settings." : on ? "On in this browser." : "Off in this browser.";
+    refused
+      ? translate("This browser refuses them: allow notifications for this site in its settings.")
+      : on ? translate("On in this browser.") : translate("Off in this browser.");
 }
 
 if (setting && globalThis.Notification) {

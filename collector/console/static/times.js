@@ -1,5 +1,7 @@
 // How times read: in the zone and by the clock of the user's settings, or else the device's.
 
+import { locale } from "./texts.js";
+
 const { timezone, clock } = document.documentElement.dataset;
 
 export const zone = known(timezone) ? timezone : Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -15,7 +17,7 @@ function known(name) {
 
 export function format(options) {
   const hours = clock ? { hourCycle: clock === "12h" ? "h12" : "h23" } : {};
-  return new Intl.DateTimeFormat(undefined, { ...options, ...hours, timeZone: zone });
+  return new Intl.DateTimeFormat(locale, { ...options, ...hours, timeZone: zone });
 }
 
 // The moment as a field of type datetime-local holds it, and back.

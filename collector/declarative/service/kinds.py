@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from collector.declarative.answers import Section
-from collector.declarative.service import channels, maintenance_windows, monitors, rules, status_pages
+from collector.declarative.service import (
+    channels,
+    incident_templates,
+    maintenance_windows,
+    monitors,
+    rules,
+    status_pages,
+)
 from collector.declarative.service.shape import Sort
 
 SECTIONS: Final[Mapping[Section, Sort]] = {
@@ -13,4 +20,5 @@ SECTIONS: Final[Mapping[Section, Sort]] = {
     "rules": rules.SORT,
     "maintenanceWindows": maintenance_windows.SORT,
     "statusPages": status_pages.SORT,
+    "incidentTemplates": incident_templates.SORT,
 }

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from collector.console.language import gettext
+from collector.console.render import plural
 from collector.incidents.core.postmortem import Checks
 from collector.incidents.storage.evidence import EvidenceRow
 
@@ -43,12 +45,16 @@ class Comparison:
     def summary(self) -> str:
         """``Failed at 2 of 3 locations, with the same error``."""
         failing = [view for view in self.locations if view.failing]
-        places = "location" if len(self.locations) == 1 else "locations"
-        text = f"Failed at {len(failing)} of {len(self.locations)} {places}"
+        places = plural(len(self.locations), "location")
         if len(failing) < 2:
-            return text
-        same = len({view.error for view in failing}) == 1
-        return f"{text}, with {'the same error' if same else 'different errors'}"
+            return gettext("Failed at %(count)s of %(places)s", count=len(failing), places=places)
+        if len({view.error for view in failing}) == 1:
+            return gettext(
+                "Failed at %(count)s of %(places)s, with the same error", count=len(failing), places=places
+            )
+        return gettext(
+            "Failed at %(count)s of %(places)s, with different errors", count=len(failing), places=places
+        )
 
 
 def compare(checks: Sequence[Checks], evidence: Sequence[EvidenceRow]) -> Comparison:

@@ -12,6 +12,7 @@ from aiohttp import web
 from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
+from collector.console.language import gettext, translate
 from collector.console.state import visitor, who
 from collector.events.core.timeline import TimelineType
 from collector.http.context import context_of
@@ -247,7 +248,11 @@ def _timeline(
     """Return failed checks, the log and notifications as one list in the order of time."""
     lines = [
         TimelineLine(
-            entry.at, entry.type.replace("_", " "), entry.details, entry.actor, _TONES.get(entry.type, "")
+            entry.at,
+            translate(entry.type.replace("_", " ")),
+            entry.details,
+            entry.actor,
+            _TONES.get(entry.type, ""),
         )
         for entry in log
     ]
@@ -257,11 +262,19 @@ def _timeline(
             first = deliveries[0]
             lines.append(
                 TimelineLine(
-                    first.at, f"sent: {first.kind.replace('.', ' ')}", tone="off", deliveries=deliveries
+                    first.at,
+                    gettext("sent: %(event)s", event=first.kind.replace(".", " ")),
+                    tone="off",
+                    deliveries=deliveries,
                 )
             )
     lines += [
-        TimelineLine(row.at, f"check failed at {row.location}", row.saw["error"] or "", tone="bad")
+        TimelineLine(
+            row.at,
+            gettext("check failed at %(location)s", location=row.location),
+            row.saw["error"] or "",
+            tone="bad",
+        )
         for row in failures
     ]
     return sorted(lines, key=lambda line: line.at, reverse=newest_first)

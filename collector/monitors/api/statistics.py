@@ -1,8 +1,8 @@
 """Statistics of monitors: a chart of one, the daily uptime of many."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from aiohttp import web
@@ -15,7 +15,15 @@ from collector.history.service.statistics import DailyUptime
 from collector.http.auth import caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, ok, path_id
-from collector.monitors.answers import MonitorUptime, MonitorUptimes, UptimeDay
+from collector.monitors.answers import (
+    ChartMeta,
+    LocationPoints,
+    MonitorChart,
+    MonitorUptime,
+    MonitorUptimes,
+    Point,
+    UptimeDay,
+)
 from collector.monitors.service import reads
 from shared import ids
 from shared.clock import EPOCH, iso
@@ -108,45 +116,46 @@ def _ids(query: Query) -> list[UUID]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-def _shown(chart: ChartData) -> dict[str, Any]:
+def _shown(chart: ChartData) -> MonitorChart:
     """Return the chart; the times of the steps, equal for all locations, are formatted once."""
     wanted = chart.wanted
     times = [(iso(point.since), iso(point.until)) for point in chart.points]
-    return {
-        "data": _points(times, chart.points),
-        "locations": [
-            {"location": name, "data": _points(times, points)} for name, points in chart.places.items()
+    return MonitorChart(
+        data=_points(times, chart.points),
+        locations=[
+            LocationPoints(location=name, data=_points(times, points))
+            for name, points in chart.places.items()
         ],
-        "total": _point(iso(wanted.since), iso(wanted.until), chart.total),
-        "meta": {
-            "from": wanted.since,
-            "to": wanted.until,
-            "step": chart.step // timedelta(seconds=1),
-            "percentileError": ERROR,
-        },
-    }
+        total=_point(iso(wanted.since), iso(wanted.until), chart.total),
+        meta=ChartMeta(
+            from_=wanted.since,
+            to=wanted.until,
+            step=chart.step // timedelta(seconds=1),
+            percentile_error=ERROR,
+        ),
+    )
 
 
-def _points(times: list[tuple[str, str]], points: list[ChartPoint]) -> list[dict[str, Any]]:
+def _points(times: Sequence[tuple[str, str]], points: Sequence[ChartPoint]) -> list[Point]:
     return [_point(since, until, point.numbers) for (since, until), point in zip(times, points, strict=True)]
 
 
-def _point(since: str, until: str, numbers: UptimeStatistics) -> dict[str, Any]:
+def _point(since: str, until: str, numbers: UptimeStatistics) -> Point:
     """Return a point; null means that nothing was measured."""
     median, most, nearly_all = numbers.percentiles_ms or (None, None, None)
-    return {
-        "from": since,
-        "to": until,
-        "uptime": numbers.uptime,
-        "checks": numbers.checks,
-        "checkSuccess": numbers.success,
-        "avgLatency": _rounded(numbers.latency_ms),
-        "p50": _rounded(median),
-        "p95": _rounded(most),
-        "p99": _rounded(nearly_all),
-        "knownSeconds": numbers.known_ms / 1000,
-        "outageSeconds": numbers.down_ms / 1000,
-    }
+    return Point(
+        from_=since,
+        to=until,
+        uptime=numbers.uptime,
+        checks=numbers.checks,
+        check_success=numbers.success,
+        avg_latency=_rounded(numbers.latency_ms),
+        p50=_rounded(median),
+        p95=_rounded(most),
+        p99=_rounded(nearly_all),
+        known_seconds=numbers.known_ms / 1000,
+        outage_seconds=numbers.down_ms / 1000,
+    )
 
 
 def _rounded(ms: float | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from collector.console.charts import level
+from collector.console.language import gettext
 from collector.console.render import percent, plural, span
 from collector.history.service.statistics import DayOf
 from collector.incidents.storage.reads import Incident
@@ -41,17 +42,28 @@ def drawn(days: Sequence[DayOf], incidents: Sequence[Incident]) -> DayBars:
     known = [day.uptime for day in days if day.uptime is not None]
     troubled = sum(share < 100 for share in known)
     return DayBars(
-        bars, f"Uptime of {plural(len(known), 'known day')}, {plural(troubled, 'day')} with an outage"
+        bars,
+        gettext(
+            "Uptime of %(known)s, %(troubled)s with an outage",
+            known=plural(len(known), "known day"),
+            troubled=plural(troubled, "day"),
+        ),
     )
 
 
 def _title(day: DayOf, incidents: int) -> str:
-    parts = [f"{day.at:%d %b %Y}", "not measured" if day.uptime is None else f"{percent(day.uptime)} uptime"]
+    parts = [f"{day.at:%d %b %Y}", _uptime(day)]
     if day.down_ms:
-        parts.append(f"down for {span(day.down_ms / 1000)}")
+        parts.append(gettext("down for %(length)s", length=span(day.down_ms / 1000)))
     if incidents:
         parts.append(plural(incidents, "incident"))
     return "\n".join(parts)
+
+
+def _uptime(day: DayOf) -> str:
+    if day.uptime is None:
+        return gettext("not measured")
+    return gettext("%(share)s uptime", share=percent(day.uptime))
 
 
 def _link(day: DayOf) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from collector.console.forms.texts import label, said
+from collector.console.language import gettext, translate
 from collector.console.render import size, span
 from collector.monitors.console import types
 from collector.monitors.service.reads import CompleteMonitor
@@ -50,14 +51,14 @@ def _records(known: Mapping[str, Member], name: str) -> bool:
 
 def _text(name: str, value: Any, records: bool = False, unit: str = "") -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if name in _BYTES and isinstance(value, int):
         return size(value)
     if name in _SECONDS and isinstance(value, int):
         return span(value)
     if isinstance(value, Mapping):
         parts = {key: part for key, part in value.items() if part not in (None, "", [], {})}
-        names = {key: label(key) if records else key for key in parts}
+        names = {key: translate(label(key)) if records else key for key in parts}
         return ", ".join(f"{names[key]}: {_text(key, part, records)}" for key, part in parts.items())
     if isinstance(value, list):
         return ", ".join(_text("", part, records) for part in value)

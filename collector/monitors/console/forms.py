@@ -12,6 +12,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
 from collector.console.forms.fields import Form, FormField
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -62,7 +63,10 @@ async def new(request: web.Request) -> web.StreamResponse:
 async def _copy(request: web.Request, source: Monitor) -> web.Response:
     found = await _whole(request, source, secrets=False)
     kind = monitor_types.kind_of(source.type, found.config)
-    settings = {**to_json(settings_of(source)), "name": f"Copy of {source.name}"[:_LONGEST_NAME]}
+    settings = {
+        **to_json(settings_of(source)),
+        "name": gettext("Copy of %(name)s", name=source.name)[:_LONGEST_NAME],
+    }
     return await _drawn(
         request, kind, settings, monitor_types.drawn(found.config), {}, clone=ids.show("mon", source.id)
     )
@@ -90,7 +94,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         return await _drawn(
             request, type_, settings, config, fault.details, status=400, clone=value(form, "clone")
         )
-    text = " ".join([f"Monitor “{saved.monitor.name}” created.", *saved.warnings])
+    text = " ".join([gettext("Monitor “%(name)s” created.", name=saved.monitor.name), *saved.warnings])
     return await _saved(request, saved.monitor.id, text)
 
 
@@ -126,7 +130,7 @@ async def update(request: web.Request) -> web.StreamResponse:
     except PreconditionFailed:
         faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
         return await _drawn(request, kind, settings, config, faults, monitor, status=412)
-    return await _saved(request, monitor.id, " ".join(["Saved.", *saved.warnings]))
+    return await _saved(request, monitor.id, " ".join([gettext("Saved."), *saved.warnings]))
 
 
 async def test(request: web.Request) -> web.StreamResponse:
@@ -265,7 +269,12 @@ async def _saved(request: web.Request, monitor_id: UUID, text: str) -> web.Respo
     try:
         await request.app[NOTIFIED].save(request, monitor_id, [each for each in wanted if each])
     except (Invalid, Conflict) as fault:
-        return back(request, here, f"{text} Its channels were not saved: {fault}.", tone="warn")
+        return back(
+            request,
+            here,
+            f"{text} {gettext('Its channels were not saved: %(fault)s.', fault=fault)}",
+            tone="warn",
+        )
     return back(request, here, text)
 
 

@@ -8,6 +8,7 @@ from aiohttp import web
 
 from collector.console import common
 from collector.console.answers import back, page, posted, value
+from collector.console.language import gettext
 from collector.console.state import visitor
 from collector.history.service import statistics
 from collector.history.service.statistics import DayOf
@@ -94,12 +95,14 @@ async def check_now(request: web.Request) -> web.StreamResponse:
     try:
         checked = await runs.check_now(context.db, context.signals, context.keyring, team_id, id_, now)
     except Unavailable as fault:
-        return back(request, monitors.path(id_), f"Not checked: {fault}.", tone="warn")
+        return back(
+            request, monitors.path(id_), gettext("Not checked: %(reason)s.", reason=fault), tone="warn"
+        )
     tested = views.tested(checked, [])
     return back(
         request,
         monitors.path(id_),
-        f"Checked just now: {tested.message}.",
+        gettext("Checked just now: %(outcome)s.", outcome=tested.message),
         tone="good" if tested.success else "bad",
     )
 
@@ -140,7 +143,7 @@ async def silence(request: web.Request) -> web.StreamResponse:
     return back(
         request,
         monitors.path(id_),
-        f"Muted until {iso(until)}: no one is notified.",
+        gettext("Muted until %(time)s: no one is notified.", time=iso(until)),
         undo=_path(id_, "unsilence"),
     )
 

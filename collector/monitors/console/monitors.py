@@ -9,6 +9,7 @@ from yarl import URL
 
 from collector.console import common
 from collector.console.answers import PART, back, came_from, page, posted, value
+from collector.console.language import gettext
 from collector.console.state import visitor, who
 from collector.history.service import statistics
 from collector.http.auth import REQUEST_ID
@@ -136,7 +137,12 @@ async def undo(request: web.Request) -> web.StreamResponse:
     if asked is None:
         return back(request, here, "That cannot be undone any more.", tone="warn")
     done = await _run(request, asked)
-    return back(request, here, f"Undone: {_said(done)}", tone="bad" if done.failed else "good")
+    return back(
+        request,
+        here,
+        gettext("Undone: %(outcome)s", outcome=_said(done)),
+        tone="bad" if done.failed else "good",
+    )
 
 
 async def _run(request: web.Request, asked: BulkRequest) -> BulkOutcome:
@@ -147,9 +153,10 @@ async def _run(request: web.Request, asked: BulkRequest) -> BulkOutcome:
 
 
 def _said(done: BulkOutcome) -> str:
-    text = f"{len(done.changed)} of {done.matched} changed."
+    text = gettext("%(some)s of %(all)s changed.", some=len(done.changed), all=done.matched)
     if done.failed:
-        text += f" {len(done.failed)} failed: {done.failed[0][1]}"
+        failed = gettext("%(count)s failed: %(error)s", count=len(done.failed), error=done.failed[0][1])
+        text = f"{text} {failed}"
     return text
 
 

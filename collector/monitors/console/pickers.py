@@ -9,6 +9,7 @@ from aiohttp import hdrs, web
 from collector.console.answers import posted, value
 from collector.console.forms.fields import Form, FormField, OptionSearch
 from collector.console.forms.read import Posted
+from collector.console.language import gettext, ngettext
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.monitors.service import reads
@@ -58,7 +59,9 @@ async def monitors(request: web.Request, chosen: Iterable[str]) -> Choice:
     options = [*(first | {ids.show("mon", monitor.id): monitor.name for monitor in found}).items()]
     if not text and total <= _SHOWN:
         return Choice(options, None)
-    words = _said(text, len(found), total) + (f" {len(mine)} selected, at the top." if mine else "")
+    words = _said(text, len(found), total)
+    if mine:
+        words += " " + gettext("%(count)s selected, at the top.", count=len(mine))
     return Choice(options, OptionSearch(text, words))
 
 
@@ -75,5 +78,15 @@ def _wanted(text: str) -> MonitorFilter:
 
 def _said(text: str, shown: int, total: int) -> str:
     if total > shown:
-        return f"The newest {shown} of {total} {'matching ' if text else ''}monitors: search for others."
-    return f"{total or 'No'} {'monitors match' if total > 1 else 'monitor matches'}."
+        if text:
+            return gettext(
+                "The newest %(shown)s of %(total)s matching monitors: search for others.",
+                shown=shown,
+                total=total,
+            )
+        return gettext(
+            "The newest %(shown)s of %(total)s monitors: search for others.", shown=shown, total=total
+        )
+    if not total:
+        return gettext("No monitor matches.")
+    return ngettext("%(num)s monitor matches.", "%(num)s monitors match.", total)

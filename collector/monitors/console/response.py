@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from collector.console import line_charts
+from collector.console.language import gettext, translate
 from collector.console.line_charts import ChartSpan, LineChart, Series
-from collector.console.render import latency, percent, span
+from collector.console.render import latency, percent, plural, span
 from collector.history.core import window
 from collector.history.core.rollup import UptimeStatistics
 from collector.history.service import charts
@@ -44,7 +45,7 @@ _STEPS: Final = (
 )
 _STYLES: Final = 6
 _PERCENTILES: Final[Mapping[str, tuple[int, str]]] = {
-    "p50": (0, "median"),
+    "p50": (0, "Median"),
     "p95": (1, "95th percentile"),
     "p99": (2, "99th percentile"),
 }
@@ -165,11 +166,16 @@ async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list
         down = await outages.between(tx, monitor, wanted.since, wanted.until)
     return [
         *(
-            ChartSpan(since, until, f"Maintenance, {span(until - since)}", "planned")
+            ChartSpan(since, until, gettext("Maintenance, %(length)s", length=span(until - since)), "planned")
             for since, until in planned
         ),
         *(
-            ChartSpan(since, until or now, f"Down for {span((until or now) - since)}", "down")
+            ChartSpan(
+                since,
+                until or now,
+                gettext("Down for %(length)s", length=span((until or now) - since)),
+                "down",
+            )
             for since, until in down
         ),
     ]
@@ -178,7 +184,7 @@ async def _bands(db: Db, monitor: int, wanted: ChartView, now: datetime) -> list
 def _of_all(chart: ChartData, wanted: ChartView, joined: timedelta) -> list[Series]:
     return [
         Series(
-            label=_PERCENTILES[name][1].capitalize(),
+            label=translate(_PERCENTILES[name][1]),
             style=name,
             values=_values(chart.points, name),
             joined=joined,
@@ -199,7 +205,7 @@ def _by_location(chart: ChartData, wanted: ChartView, joined: timedelta) -> list
 def _earlier(points: Sequence[ChartPoint], wanted: ChartView, joined: timedelta) -> Series:
     name = LINES[wanted.lines][1][0]
     moved = [(at + _WEEK, value) for at, value in _values(points, name)]
-    label = f"{_PERCENTILES[name][1].capitalize()}, a week before"
+    label = gettext("%(line)s, a week before", line=translate(_PERCENTILES[name][1]))
     return Series(label=label, style="before", values=moved, joined=joined)
 
 
@@ -217,15 +223,15 @@ def _values(points: Iterable[ChartPoint], name: str) -> list[tuple[datetime, flo
 
 def _of_step(numbers: UptimeStatistics) -> str:
     if not numbers.checks and numbers.percentiles_ms is None:
-        return "Nothing measured"
+        return gettext("Nothing measured")
     times = [
-        f"{label.capitalize()} {latency(numbers.percentiles_ms[at])}"
+        f"{translate(label)} {latency(numbers.percentiles_ms[at])}"
         for at, label in _PERCENTILES.values()
         if numbers.percentiles_ms
     ]
-    known = [f"Uptime {percent(numbers.uptime)}"] if numbers.uptime is not None else []
-    down = [f"Down for {span(numbers.down_ms / 1000)}"] if numbers.down_ms else []
-    return "\n".join([*times, *known, *down, f"{numbers.checks:,} check{'' if numbers.checks == 1 else 's'}"])
+    known = [gettext("Uptime %(share)s", share=percent(numbers.uptime))] if numbers.uptime is not None else []
+    down = [gettext("Down for %(length)s", length=span(numbers.down_ms / 1000))] if numbers.down_ms else []
+    return "\n".join([*times, *known, *down, plural(numbers.checks, "check")])
 
 
 def _of_checks(checks: Sequence[Result], joined: timedelta) -> list[Series]:
@@ -243,7 +249,10 @@ def _of_checks(checks: Sequence[Result], joined: timedelta) -> list[Series]:
     failed = [(each.ts, each.ms) for each in checks if each.status == Status.DOWN]
     if not failed:
         return good
-    return [*good, Series(label="Failed", style="failed", values=failed, joined=timedelta(), pointed=True)]
+    return [
+        *good,
+        Series(label=gettext("Failed"), style="failed", values=failed, joined=timedelta(), pointed=True),
+    ]
 
 
 def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[ChartSpan]:
@@ -260,11 +269,13 @@ def _steps_of_checks(checks: Sequence[Result], wanted: ChartView) -> list[ChartS
 def _of_check(check: Result) -> str:
     if check.status == Status.UP:
         return latency(check.ms)
-    return f"{Status(check.status).name.lower()}, {check.error or check.code or latency(check.ms)}"
+    return f"{translate(Status(check.status).name.lower())}, {check.error or check.code or latency(check.ms)}"
 
 
 def _text(drawn: LineChart | None, wanted: ChartView) -> str:
     if drawn is None:
         return ""
     length = wanted.over or span(wanted.until - wanted.since)
-    return f"Response time over {length}: at most {latency(drawn.highest)}"
+    return gettext(
+        "Response time over %(length)s: at most %(highest)s", length=length, highest=latency(drawn.highest)
+    )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from collector.console.language import gettext
 from collector.console.render import latency
 from collector.history.service.statistics import DailyUptime
 from collector.monitors.service.board import CHECKS, MonitorBoard
@@ -83,7 +84,9 @@ def bars(checks: Sequence[RecentCheck]) -> list[CheckBar]:
 
 def summary(checks: Sequence[RecentCheck]) -> str:
     failed = sum(each.status == Status.DOWN for each in checks)
-    return f"{failed} of the last {len(checks)} checks failed" if checks else "No checks yet"
+    if not checks:
+        return gettext("No checks yet")
+    return gettext("%(failed)s of the last %(count)s checks failed", failed=failed, count=len(checks))
 
 
 def target(item: BoardRow) -> str:

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 from aiohttp import web
 
 from collector.console.answers import back, posted, value
+from collector.console.language import gettext
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.monitors.service import saved_filters
@@ -24,15 +25,20 @@ async def save(request: web.Request) -> web.StreamResponse:
     try:
         await saved_filters.save(context_of(request).db, mine.team_id, mine.user_id, wanted)
     except Invalid as fault:
-        return back(request, _to(wanted.query), f"The name {fault.details['name']}.", tone="bad")
-    return back(request, _to(wanted.query), f"Filter “{wanted.name}” saved.")
+        return back(
+            request,
+            _to(wanted.query),
+            gettext("The name %(fault)s.", fault=fault.details["name"]),
+            tone="bad",
+        )
+    return back(request, _to(wanted.query), gettext("Filter “%(name)s” saved.", name=wanted.name))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     form, mine = await posted(request), visitor(request)
     name = value(form, "name")
     await saved_filters.delete(context_of(request).db, mine.team_id, mine.user_id, name)
-    return back(request, _to(normal(value(form, "query"))), f"Filter “{name}” deleted.")
+    return back(request, _to(normal(value(form, "query"))), gettext("Filter “%(name)s” deleted.", name=name))
 
 
 def normal(query: str) -> str:

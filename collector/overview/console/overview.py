@@ -11,6 +11,7 @@ from collector.console.answers import page
 from collector.console.state import visitor
 from collector.events.core.kinds import EventKind
 from collector.http.context import context_of
+from collector.overview.console import verdicts
 from collector.overview.service import overview as service
 from collector.overview.service.overview import OverviewVerdict
 from collector.overview.storage.overview import RecentEvent
@@ -69,6 +70,7 @@ async def show(request: web.Request) -> web.StreamResponse:
         request,
         "home.html.j2",
         seen=seen,
+        verdict=verdicts.text(seen.verdict),
         now=now,
         states=service.STATES,
         tab_mark=tab_mark(seen.counts.incidents),

@@ -8,6 +8,7 @@ from collector.console.forms.fields import Form
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
+from collector.overview.console import verdicts
 from collector.overview.console.overview import tab_icon, tab_mark
 from collector.overview.service import overview, wall, wall_links
 from collector.overview.service.wall_links import NewWallLink
@@ -38,6 +39,7 @@ async def _shown(request: web.Request, team_id: int) -> web.StreamResponse:
         request,
         "wall.html.j2",
         seen=seen,
+        verdict=verdicts.text(seen.verdict),
         now=now,
         states=overview.STATES,
         tab_mark=tab_mark(seen.states.get("down", 0)),

@@ -41,10 +41,15 @@ _WEEK: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class OverviewVerdict:
-    """Whether all is well; *tone*: ``good``, ``warn``, ``bad``, or ``off`` where nothing is known."""
+    """Whether all is well; *tone*: ``good``, ``warn``, ``bad``, or ``off`` where nothing is known.
+
+    *state* and *count*: how many monitors are in the state that it names, if it names one.
+    """
 
     tone: str
     text: str
+    state: str = ""
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,25 +162,26 @@ def verdict(counts: TeamCounts, states: Mapping[str, int]) -> OverviewVerdict:
     """One sentence: what is wrong, the worst first, or that nothing is."""
     checked = counts.monitors - states.get("paused", 0)
     sentences = (
-        (counts.monitors == 0, "off", "No monitors yet"),
-        (states.get("down"), "bad", _counted(states, "down")),
-        (counts.live == 0, "bad", "No probe is connected: nothing is being checked"),
-        (checked == 0, "off", "All monitors are paused"),
-        (states.get("degraded"), "warn", _counted(states, "degraded")),
-        (states.get("flapping"), "warn", _counted(states, "flapping")),
-        (states.get("unmeasured"), "warn", _counted(states, "unmeasured", "not measured")),
-        (not states.get("up"), "off", "Waiting for the first results"),
-        (counts.incidents, "warn", "All monitors are up, with incidents still open"),
+        (counts.monitors == 0, OverviewVerdict("off", "No monitors yet")),
+        (states.get("down"), _counted(states, "bad", "down")),
+        (counts.live == 0, OverviewVerdict("bad", "No probe is connected: nothing is being checked")),
+        (checked == 0, OverviewVerdict("off", "All monitors are paused")),
+        (states.get("degraded"), _counted(states, "warn", "degraded")),
+        (states.get("flapping"), _counted(states, "warn", "flapping")),
+        (states.get("unmeasured"), _counted(states, "warn", "unmeasured", "not measured")),
+        (not states.get("up"), OverviewVerdict("off", "Waiting for the first results")),
+        (counts.incidents, OverviewVerdict("warn", "All monitors are up, with incidents still open")),
     )
-    for holds, tone, text in sentences:
+    for holds, sentence in sentences:
         if holds:
-            return OverviewVerdict(tone, text)
+            return sentence
     return OverviewVerdict("good", "All monitors are up" if checked > 1 else "The monitor is up")
 
 
-def _counted(states: Mapping[str, int], state: str, words: str = "") -> str:
+def _counted(states: Mapping[str, int], tone: str, state: str, words: str = "") -> OverviewVerdict:
     count = states.get(state, 0)
-    return f"{count:,} {'monitor is' if count == 1 else 'monitors are'} {words or state}"
+    text = f"{count:,} {'monitor is' if count == 1 else 'monitors are'} {words or state}"
+    return OverviewVerdict(tone, text, state, count)
 
 
 async def _maintenance(db: Db, team_id: int, now: datetime) -> list[UpcomingSpan]:

@@ -11,6 +11,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
+from collector.console.language import current, gettext
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.monitors.console import pickers
@@ -20,7 +21,7 @@ from collector.status_pages.core.fields import ComponentSettings
 from collector.status_pages.core.order import moved, moved_group
 from collector.status_pages.service import components, status_pages
 from collector.status_pages.service.components import WHAT, ComponentDetails
-from collector.status_pages.web.words import ENGLISH
+from collector.status_pages.web.words import LANGUAGES
 from shared import ids
 from shared.errors import Conflict, Invalid, NotFound
 
@@ -152,18 +153,21 @@ async def _drawn(
         request,
         "status_page_part_form.html.j2",
         status=code,
-        heading=seen.row.name if seen else "New component",
+        heading=seen.row.name if seen else gettext("New component"),
         what=row.name,
         here=here,
         action=f"{here}/components/{ids.show('comp', seen.row.id)}" if seen else f"{here}/components",
-        send="Save" if seen else "Add component",
+        send=gettext("Save") if seen else gettext("Add component"),
         form=replace(form, fields=tuple(_worded(field) for field in form.fields)),
     )
 
 
 def _worded(field: FormField) -> FormField:
     """The field in the wording of the public page."""
-    words = {"": _NONE.get(field.name, ""), **{str(known): label for known, label in ENGLISH.shown.items()}}
+    words = {
+        "": _NONE.get(field.name, ""),
+        **{str(known): label for known, label in LANGUAGES[current().tag].shown.items()},
+    }
     options = tuple((known, words.get(known) or label) for known, label in field.options)
     return replace(field, **{**_SAID.get(field.name, {}), "options": options})
 

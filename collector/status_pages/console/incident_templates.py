@@ -11,6 +11,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form, FormField
+from collector.console.language import current, gettext, translate
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -27,24 +28,19 @@ from collector.status_pages.service import incident_templates
 from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incident_templates import PREFIX, WHAT
 from collector.status_pages.storage.incident_templates import IncidentTemplate
-from collector.status_pages.web.words import ENGLISH
+from collector.status_pages.web.words import LANGUAGES
 from shared import ids
 from shared.errors import Conflict, Invalid
 
 HERE: Final = f"{PAGES}/templates"
 _WORDED: Final[Mapping[str, Mapping[str, Any]]] = {
     "name": {"help": "By which you choose it. Readers do not see it."},
-    "title": {"help": f"May have variables: {known_variables()}.", "example": "Problem with {component}"},
+    "title": {"example": "Problem with {component}"},
     "status": {"label": "Stage", "help": ""},
     "severity": {"help": "Templates of maintenance are offered for maintenance alone."},
     "componentStatus": {
         "label": "Component status meanwhile",
         "help": "Not set: each component shows its monitor's state.",
-    },
-    "message": {
-        "help": "Markdown, with the same variables: "
-        + "; ".join(f"{{{name}}}: {meaning}" for name, meaning in VARIABLES.items())
-        + "."
     },
 }
 
@@ -71,7 +67,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         rows=rows,
         here=HERE,
         at=common.at(request, number, total),
-        words=ENGLISH,
+        words=LANGUAGES[current().tag],
     )
 
 
@@ -87,7 +83,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         return _form_page(request, sent, fault.details, code=400)
     except Conflict as fault:
         return _form_page(request, sent, {"name": str(fault)}, code=409)
-    return back(request, HERE, f"Template “{made.row.name}” created.")
+    return back(request, HERE, gettext("Template “%(name)s” created.", name=made.row.name))
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
@@ -107,12 +103,12 @@ async def update(request: web.Request) -> web.StreamResponse:
         return _form_page(request, sent, fault.details, id_, code=400)
     except Conflict as fault:
         return _form_page(request, sent, {"name": str(fault)}, id_, code=409)
-    return back(request, HERE, f"Template “{changed.row.name}” saved.")
+    return back(request, HERE, gettext("Template “%(name)s” saved.", name=changed.row.name))
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
     name = await incident_templates.delete(context_of(request).db, who(request), _id(request))
-    return back(request, HERE, f"Template “{name}” deleted.")
+    return back(request, HERE, gettext("Template “%(name)s” deleted.", name=name))
 
 
 async def usable(request: web.Request, *, planned: bool) -> list[IncidentTemplate]:
@@ -171,22 +167,35 @@ def _form_page(
         request,
         "status_page_part_form.html.j2",
         status=code,
-        heading="Edit incident template" if id_ else "New incident template",
-        what="Incident templates",
+        heading=gettext("Edit incident template") if id_ else gettext("New incident template"),
+        what=gettext("Incident templates"),
         here=HERE,
         action=f"{HERE}/{ids.show(PREFIX, id_)}" if id_ else HERE,
-        send="Save" if id_ else "Create template",
+        send=gettext("Save") if id_ else gettext("Create template"),
         form=Form(tuple(_worded(field) for field in built.fields), built.faults),
     )
 
 
 def _worded(field: FormField) -> FormField:
     """The field in the wording of the public page."""
-    words = {str(known): label for known, label in (*ENGLISH.shown.items(), *ENGLISH.phases.items())}
+    of_page = LANGUAGES[current().tag]
+    words = {str(known): label for known, label in (*of_page.shown.items(), *of_page.phases.items())}
     options = field.options
     if field.name in ("status", "componentStatus"):
         options = tuple((known, words.get(known, label)) for known, label in options)
-    return replace(field, **{**_WORDED.get(field.name, {}), "options": options})
+    about = _about_variables(field.name)
+    changed = {**_WORDED.get(field.name, {}), "options": options, **({"help": about} if about else {})}
+    return replace(field, **changed)
+
+
+def _about_variables(name: str) -> str:
+    """Return the help of a field whose text may have variables; empty for others."""
+    if name == "title":
+        return gettext("May have variables: %(variables)s.", variables=known_variables())
+    if name == "message":
+        meanings = "; ".join(f"{{{variable}}}: {translate(text)}" for variable, text in VARIABLES.items())
+        return gettext("Markdown, with the same variables: %(meanings)s.", meanings=meanings)
+    return ""
 
 
 def _id(request: web.Request) -> UUID:

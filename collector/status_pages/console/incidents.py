@@ -11,6 +11,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted, value
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form, FormField
+from collector.console.language import current, gettext
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.status_pages.api.parts import part_id
@@ -23,7 +24,7 @@ from collector.status_pages.service.components import ComponentDetails
 from collector.status_pages.service.incidents import WHAT, PageIncidentDetails
 from collector.status_pages.storage.incidents import PageIncidentFilter
 from collector.status_pages.storage.status_pages import StatusPage
-from collector.status_pages.web.words import ENGLISH
+from collector.status_pages.web.words import LANGUAGES
 from shared import ids
 from shared.errors import Invalid
 
@@ -67,7 +68,7 @@ async def list_(request: web.Request) -> web.StreamResponse:
         here=path(row.id),
         rows=rows,
         at=common.at(request, number, total),
-        words=ENGLISH,
+        words=LANGUAGES[current().tag],
     )
 
 
@@ -142,11 +143,11 @@ async def _new(
         request,
         "status_page_part_form.html.j2",
         status=code,
-        heading="Schedule maintenance" if planned else "Report incident",
+        heading=gettext("Schedule maintenance") if planned else gettext("Report incident"),
         what=row.name,
         here=path(row.id),
         action=f"{path(row.id)}/incidents",
-        send="Publish",
+        send=gettext("Publish"),
         kind=MAINTENANCE if planned else "",
         texts=_texts(request, shown) if request.query.get("from") and not _has_template(request) else [],
         choice=incident_templates.choice(
@@ -166,7 +167,11 @@ def _has_template(request: web.Request) -> bool:
 def _texts(request: web.Request, shown: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Label and address of each text to begin with, and whether it is the present one."""
     return [
-        (ENGLISH.phases[phase], str(request.rel_url.update_query(text=phase)), phase == shown.get("status"))
+        (
+            LANGUAGES[current().tag].phases[phase],
+            str(request.rel_url.update_query(text=phase)),
+            phase == shown.get("status"),
+        )
         for phase in publishing.TEXTS
     ]
 
@@ -204,7 +209,7 @@ async def _shown(
         here=_path(details),
         page_path=path(details.row.page_id),
         names=[names[id_] for id_ in details.row.components if id_ in names],
-        phases=ENGLISH.planned_phases if planned else ENGLISH.phases,
+        phases=LANGUAGES[current().tag].planned_phases if planned else LANGUAGES[current().tag].phases,
         form=await _form(request, details.row.page_id, shown, faults, planned=planned, seen=seen),
     )
 
@@ -232,8 +237,8 @@ async def _form(
 
 def _worded(field: FormField, *, planned: bool) -> FormField:
     """The field in the wording of the public page."""
-    phases = ENGLISH.planned_phases if planned else ENGLISH.phases
-    words = {str(known): label for known, label in (*ENGLISH.shown.items(), *phases.items())}
+    phases = LANGUAGES[current().tag].planned_phases if planned else LANGUAGES[current().tag].phases
+    words = {str(known): label for known, label in (*LANGUAGES[current().tag].shown.items(), *phases.items())}
     if field.name == "severity":
         field = replace(field, options=tuple(pair for pair in field.options if pair[0] != MAINTENANCE))
     options = field.options

@@ -11,6 +11,7 @@ from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import FormField
+from collector.console.language import gettext, translate
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -162,8 +163,17 @@ async def verify_domain(request: web.Request) -> web.StreamResponse:
     context, id_ = context_of(request), page_id(request)
     known = await status_pages.verify(context.db, request.app[PROVER], who(request), id_, context.now())
     if known.answers or known.page.domain is None:
-        return back(request, path(id_), f"{known.page.domain or 'Its address'} shows this page.")
-    return back(request, path(id_), f"No DNS record or file was found for {known.page.domain}.", tone="bad")
+        return back(
+            request,
+            path(id_),
+            gettext("%(address)s shows this page.", address=known.page.domain or gettext("Its address")),
+        )
+    return back(
+        request,
+        path(id_),
+        gettext("No DNS record or file was found for %(domain)s.", domain=known.page.domain),
+        tone="bad",
+    )
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
@@ -208,7 +218,9 @@ def _password_help(row: StatusPage | None) -> str:
 
 
 def _saved(request: web.Request, known: StatusPageDetails, flash: str) -> web.Response:
-    text = " ".join([flash, *(f"Mind: {warning}." for warning in known.warnings)])
+    text = " ".join(
+        [translate(flash), *(gettext("Mind: %(warning)s.", warning=warning) for warning in known.warnings)]
+    )
     return back(request, path(known.page.id), text, tone="warn" if known.warnings else "good")
 
 

@@ -8,7 +8,9 @@ from typing import Final
 
 import pytest
 
+from collector.console import language
 from collector.console.assets import ASSETS, VERSION
+from collector.console.language import TAGS
 from collector.events.core.kinds import DELIVERED
 from collector.monitors.console.types import GROUPS
 from collector.notifications.channels import CHANNELS
@@ -43,6 +45,12 @@ _FOR_PROGRAMS: Final = (
     "/incidents/{id}/postmortem/edit",
     "/monitors/{id}/results.csv",
 )
+
+
+# Pages whose readers are programs, or that show a public page.
+_ENGLISH: Final = (*_FOR_PROGRAMS, "/status-pages/{id}/preview")
+_OTHERS: Final = re.compile(r'(?s)<(\w+)[^>]* dir="auto"[^>]*>.*?</\1>|<(code|pre|script)\b.*?</\2>')
+_READ: Final = re.compile(r' (?:placeholder|title|aria-label|alt|data-label|data-confirm)="([^"]*)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +340,7 @@ async def test_every_page_is_drawn_from_a_team_to_which_everything_has_happened(
         async with visiting(url, here.api) as console:
             await console.sign_in()
             found += await walked(console, here, CONSOLE)
+            found += await in_the_languages_of_readers(console, here)
         async with visiting(url, here.api) as console:
             await console.sign_in(await console.person("viewer"))
             found += await walked(console, here, seen_by_viewers(), _FEW)
@@ -375,6 +384,29 @@ async def in_all_languages(console: Console) -> list[str]:
             page = await console.get(path, headers={"Accept-Language": tag})
             found += faults("/status/{slug}", f"{path} in {tag}", page, 200)
     return found
+
+
+async def in_the_languages_of_readers(console: Console, here: Everything) -> list[str]:
+    """Pages of the console that show a text in English which the reader's language has."""
+    found: list[str] = []
+    for tag in (tag for tag in ("de", "ar") if tag in TAGS):
+        words = language.load(tag).texts
+        english = words.keys() - set(words.values())
+        for pattern, case in seen_by_viewers().items():
+            for path in [*case.paths(here)][:_FEW] if pattern not in _ENGLISH else []:
+                page = await console.get(path, headers={"Accept-Language": tag})
+                said = texts_of(page.text) if page.text.startswith("<!doctype") else set()
+                found += [f"{path} in {tag}: {text}" for text in sorted(said & english)]
+                found += (
+                    [f"{path} is not in {tag}"] if said and f'<html lang="{tag}"' not in page.text else []
+                )
+    return found
+
+
+def texts_of(html: str) -> set[str]:
+    """What stands between tags, and in the attributes that are read, but for what people wrote."""
+    shown = _OTHERS.sub("", html)
+    return {unescape(text).strip() for text in [*re.split(r"(?s)<[^>]*>", shown), *_READ.findall(shown)]}
 
 
 async def behind_the_password(console: Console) -> list[str]:

@@ -70,7 +70,7 @@ async def test_everything_is_made_and_a_second_time_nothing_is_written(api: Api)
 
     second = await applied(api, **whole)
 
-    count = len(TYPES) + len(CHANNELS) + 5
+    count = len(TYPES) + len(CHANNELS) + 7
     assert [change["action"] for change in first["changes"]] == ["create"] * count
     assert noted == count
     assert (second["changes"], second["unchanged"]) == ([], count)
