@@ -104,7 +104,7 @@ SEED ?= 20261125
 KILLS ?= 50
 
 faults: $(TEST_READY) ## faults of every part, under load, and a random walk through them; MINUTES=30 SEED=1 KILLS=50
-	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest tests/faults $(PYTEST_ARGS)
+	TOCSIN_TEST_KILLS=$(KILLS) TOCSIN_TEST_MINUTES=$(MINUTES) TOCSIN_TEST_SEED=$(SEED) $(BIN)/python -m pytest -rfEsP tests/faults $(PYTEST_ARGS)
 
 # Checks a second, for so long.
 SOAK_MINUTES ?= 20
@@ -113,9 +113,9 @@ RATE ?= 2000
 soak: $(TEST_READY) ## the product at work for long, its parts killed in turn; SOAK_MINUTES=20 RATE=2000
 	$(BIN)/python -m tests.faults.soak $(SOAK_MINUTES) $(RATE)
 
-# TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed.
+# TOCSIN_TEST_FUZZ_S is how long each parser is fuzzed. gRPC's own library would log each bad frame.
 hostile: $(TEST_READY) ## the API, the checks and every parser under their worst users, for hours
-	TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
+	GRPC_VERBOSITY=NONE TOCSIN_TEST_EXAMPLES=$${TOCSIN_TEST_EXAMPLES:-25} TOCSIN_TEST_FUZZ_S=$${TOCSIN_TEST_FUZZ_S:-300} $(BIN)/python -m pytest -rfEsP tests/hostile tests/e2e/test_hostile_api.py tests/e2e/test_bombs.py tests/http/api/test_fuzz.py tests/http/api/test_checklist.py tests/probe/net/test_fuzz.py tests/probe/net/test_curl_fuzz.py tests/probe/web3/test_fuzz.py $(PYTEST_ARGS)
 
 upgrade: $(TEST_READY) ## from the first wave with a million results; its packages are installed below var/older
 	TOCSIN_TEST_RESULTS=$${TOCSIN_TEST_RESULTS:-1000000} $(BIN)/python -m pytest tests/e2e/test_upgrade.py $(PYTEST_ARGS)

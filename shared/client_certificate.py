@@ -18,7 +18,7 @@ def chain_fault(chain: str) -> str:
 
     try:
         x509.load_pem_x509_certificates(chain.encode())
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion):
         return "must be a certificate in PEM"
     return ""
 
@@ -33,5 +33,8 @@ def key_fault(chain: str, key: str) -> str:
         private = load_pem_private_key(key.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return "must be a private key in PEM that no password protects"
-    leaf = x509.load_pem_x509_certificates(chain.encode())[0]
-    return "" if private.public_key() == leaf.public_key() else "is not the key of this certificate"
+    try:
+        public = x509.load_pem_x509_certificates(chain.encode())[0].public_key()
+    except (ValueError, UnsupportedAlgorithm):  # of a kind that nobody knows, so that no key is known for it
+        public = None
+    return "" if private.public_key() == public else "is not the key of this certificate"

@@ -11,6 +11,7 @@ WORDS: Final = (
     *("Snoozed", "Resolved by hand", "No voters"),
     # Incidents, alerts and their timelines.
     *("open", "acknowledged", "resolved", "firing", "recovered", "created", "reopened", "note added"),
+    *("unacknowledged",),
     *("location failing", "location recovered", "parent down", "severity changed", "snoozed", "snooze ended"),
     *("monitor deleted", "notified", "escalated", "notification failed", "low", "medium", "high", "critical"),
     # Deliveries, probes, maintenance windows.

@@ -31,7 +31,18 @@ ENGLISH_TEMPLATES: Final = frozenset({"manual.html.j2"})
 _NAMES: Final = frozenset(
     {
         *("ABI", "API", "API URL", "Aave v3", "Apprise", "Compound v3", "DNS", "GraphQL URL", "IMAP"),
-        *("OpenTelemetry", "POP3", "PostgreSQL", "Prometheus", "Redis", "SMTP", "TLS", "URL", "WebSocket"),
+        *(
+            "OpenTelemetry",
+            "PDF",
+            "POP3",
+            "PostgreSQL",
+            "Prometheus",
+            "Redis",
+            "SMTP",
+            "TLS",
+            "URL",
+            "WebSocket",
+        ),
         *("Web3", "Webhook", "curl", "Problem with {component}"),
     }
 )
@@ -40,11 +51,7 @@ _TONES: Final = frozenset({"good", "warn", "bad", "off", "info"})
 _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "accounts/console/account.py": ("_FIELDS",),
     "accounts/console/door.py": ("_WRONG", "_WRONG_CODE", "_NO_TOKEN"),
-    "accounts/console/passkeys.py": ("_TOO_LATE",),
-    "accounts/core/webauthn.py": (
-        *("UNREADABLE", "UNKNOWN", "OTHER_CHALLENGE", "OTHER_SITE", "ABSENT", "UNVERIFIED", "BAD_KEY"),
-        *("BAD_SIGNATURE", "OLD_COUNTER"),
-    ),
+    "accounts/console/passkeys.py": ("_TOO_LATE", "_FAULTS"),
     "alerts/console/sections.py": ("_REASONS",),
     "console/edge.py": ("_TRICKED",),
     "console/words.py": ("WORDS",),
@@ -113,7 +120,6 @@ _MODULES: Final = (
     *ROOT.glob("*/console/**/*.py"),
     *ROOT.glob("*/console.py"),
     *ROOT.glob("console/**/*.py"),
-    ROOT / "accounts/core/webauthn.py",
     ROOT / "overview/service/overview.py",
     ROOT / "status_pages/core/incident_templates.py",
     ROOT / "pages.py",

@@ -9,13 +9,19 @@ from typing import Final
 
 import pytest
 
-from tests.hostile import of_collectors, of_dialogues, of_probes
+from tests.hostile import of_certificates, of_collectors, of_dialogues, of_probes, of_requests
 from tests.hostile.fuzzing import Parser, fuzz
 
 pytestmark = pytest.mark.races
 
 SECONDS: Final = float(os.environ.get("TOCSIN_TEST_FUZZ_S", "0"))
-PARSERS: Final[dict[str, Parser]] = {**of_probes.PARSERS, **of_collectors.PARSERS, **of_dialogues.PARSERS}
+PARSERS: Final[dict[str, Parser]] = {
+    **of_probes.PARSERS,
+    **of_certificates.PARSERS,
+    **of_collectors.PARSERS,
+    **of_requests.PARSERS,
+    **of_dialogues.PARSERS,
+}
 
 
 @pytest.mark.timeout(SECONDS + 120)

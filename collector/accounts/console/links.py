@@ -1,7 +1,7 @@
 """Pages behind one-time links: invitation, password reset, first set-up. No log holds their secrets."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import structlog
@@ -15,7 +15,7 @@ from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import page, posted, value
 from collector.console.forms.fields import Form, FormField
-from collector.console.language import gettext, translate
+from collector.console.language import gettext, marked, translate
 from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
@@ -157,7 +157,8 @@ def _form(
     faults: Mapping[str, str] | None = None,
     named: Mapping[str, Any] | None = None,
 ) -> web.Response:
-    faults = faults or {}
+    faults, heading = faults or {}, translate(title)
+    shortest = gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD)
     fields = [
         FormField(
             name=name,
@@ -170,13 +171,25 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, autocomplete in (
-            ("name", "Your name", "name"),
+            ("name", marked("Your name"), "name"),
             ("email", "Email address", "username"),
         )
         if named is not None
     ]
-    fields += [
-        FormField(
+    fields += _password_fields(faults)
+    known = {field.name for field in fields}
+    form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
+    return page(
+        request, "link.html.j2", status=400 if faults else 200, heading=heading, email=email, form=form,
+        named=named is not None,
+    )  # fmt: skip
+
+
+def _password_fields(faults: Mapping[str, str]) -> Iterator[FormField]:
+    """Yield the fields of a new password, and of the same once more."""
+    atleast = gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD)
+    for name, label, help_ in (("password", "Password", atleast), ("again", "Confirm password", "")):
+        yield FormField(
             name=name,
             label=label,
             control="secret",
@@ -188,23 +201,3 @@ def _form(
             help=help_,
             fault=faults.get(name, ""),
         )
-        for name, label, help_ in (
-            (
-                "password",
-                "Password",
-                gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD),
-            ),
-            ("again", "Confirm password", ""),
-        )
-    ]
-    known = {field.name for field in fields}
-    form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
-    return page(
-        request,
-        "link.html.j2",
-        status=400 if faults else 200,
-        heading=translate(title),
-        email=email,
-        form=form,
-        named=named is not None,
-    )

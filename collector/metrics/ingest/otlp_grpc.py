@@ -10,7 +10,7 @@ import structlog
 from collector.metrics.ingest.remote_write import MAX_BODY
 from collector.metrics.service import otlp_answers, series
 from collector.metrics.service.series import MetricsReceiver
-from collector.platform import failures
+from collector.platform import failures, grpc_server
 from shared.errors import CannotStart, TocsinError, Unauthorized, Unavailable
 from shared.kinds import ReceiverType
 
@@ -19,6 +19,11 @@ log = structlog.get_logger()
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 
 _SERVICE: Final = "opentelemetry.proto.collector.metrics.v1.MetricsService"
+# What exporters send here by mistake: they would send it again if it was not refused in words.
+_OTHER_SERVICES: Final = (
+    "opentelemetry.proto.collector.trace.v1.TraceService",
+    "opentelemetry.proto.collector.logs.v1.LogsService",
+)
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_BODY),
     ("grpc.max_metadata_size", 16_384),
@@ -40,11 +45,14 @@ class OtlpServer:
 
     async def start(self, listen: str, *, shared_port: bool = False) -> int:
         """Listen on ``host:port``; return the port. Raises CannotStart."""
-        server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
         # A unary call looks like a stream of one message; only with a stream can reading be deferred.
         export = grpc.stream_unary_rpc_method_handler(self._export)
-        handlers = grpc.method_handlers_generic_handler(_SERVICE, {"Export": export})
-        server.add_generic_rpc_handlers((handlers,))
+        other = grpc.stream_unary_rpc_method_handler(_refuse)
+        methods = {
+            _SERVICE: {"Export": export},
+            **{service: {"Export": other} for service in _OTHER_SERVICES},
+        }
+        server = grpc_server.make(methods, (*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
         try:
             port: int = server.add_insecure_port(listen)
         except RuntimeError as error:
@@ -82,6 +90,11 @@ class OtlpServer:
         return await self._receiver.admit(
             series.named(token.strip()), token.strip(), ReceiverType.OPENTELEMETRY
         )
+
+
+async def _refuse(_: AsyncIterator[bytes], context: Context) -> bytes:
+    await context.abort(grpc.StatusCode.UNIMPLEMENTED, "only metrics are taken")
+    raise AssertionError("an abort raises")
 
 
 async def _read(requests: AsyncIterator[bytes]) -> bytes:

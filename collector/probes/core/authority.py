@@ -123,7 +123,7 @@ def requested_key(request: bytes) -> ec.EllipticCurvePublicKey:
         asked = x509.load_der_x509_csr(request)
         key = asked.public_key()
         sound = asked.is_signature_valid
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion):
         raise Invalid({"csr": "is no signing request"}) from None
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1) or not sound:
         raise Invalid({"csr": "must be signed with the P-256 key that it names"})

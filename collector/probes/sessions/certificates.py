@@ -15,6 +15,8 @@ from collector.probes.core import authority as rules
 from collector.probes.core.authority import TrustedAuthorities
 from collector.probes.service import authority, enrolment
 from collector.probes.service.enrolment import Issued
+from collector.probes.sessions.hello import BadMessage
+from collector.probes.sessions.messages import readable
 from collector.probes.sessions.refusals import Refusals
 from shared import pki
 from shared.certificates import Passport
@@ -102,19 +104,20 @@ class Enrolment:
         self._now = now
         self._refusals = Refusals()
 
-    async def Enrol(  # noqa: N802 - the name in the .proto
-        self, request: probe_pb2.EnrolRequest, context: Any
+    async def enrol(
+        self, request: probe_pb2.EnrolRequest | BadMessage, context: Any
     ) -> probe_pb2.Credentials:
         """Enrol a probe; anyone with a join token may call it."""
         return await self._answer(self._enrol(request), context, "enrolled")
 
-    async def Renew(  # noqa: N802 - the name in the .proto
-        self, request: probe_pb2.RenewRequest, context: Any
+    async def renew(
+        self, request: probe_pb2.RenewRequest | BadMessage, context: Any
     ) -> probe_pb2.Credentials:
         """Renew the certificate with which the connection was made."""
         return await self._answer(self._renew(request, context), context, "certificate renewed")
 
-    async def _enrol(self, request: probe_pb2.EnrolRequest) -> Issued:
+    async def _enrol(self, received: probe_pb2.EnrolRequest | BadMessage) -> Issued:
+        request = readable(received)
         return await enrolment.enrol(
             self._db,
             self._credentials.trust,
@@ -125,7 +128,8 @@ class Enrolment:
             now=self._now(),
         )
 
-    async def _renew(self, request: probe_pb2.RenewRequest, context: Any) -> Issued:
+    async def _renew(self, received: probe_pb2.RenewRequest | BadMessage, context: Any) -> Issued:
+        request = readable(received)
         probe_id = self._credentials.passport(context).probe_id
         return await enrolment.renew(
             self._db, self._credentials.trust, probe_id=probe_id, csr=request.csr, now=self._now()
@@ -139,6 +143,8 @@ class Enrolment:
             peer, reason = context.peer(), str(error)
             if calls := self._refusals.calls(peer.rpartition(":")[0], reason):
                 log.warning("certificate request refused", peer=peer, reason=reason, calls=calls)
-            await context.abort(failures.failure(error, failures.PASSING).code, reason)
+            unreadable = isinstance(error, BadMessage)
+            code = failures.failure(error, failures.PASSING).code
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT if unreadable else code, reason)
         log.info(action, probe=str(credentials.probe_id), peer=context.peer())
         return probe_pb2.Credentials(certificate=credentials.certificate, bundle=credentials.bundle)

@@ -14,6 +14,7 @@ from collector.probes.service.sessions import AcceptedSession
 from collector.probes.sessions.batches import Batches
 from collector.probes.sessions.clock import Moment, ProbeClock, moment
 from collector.probes.sessions.hello import BadMessage
+from collector.probes.sessions.messages import readable
 from collector.probes.sessions.plan import Handover, SessionPlan
 from collector.probes.sessions.queue import FrameWriter, Outbox
 from collector.probes.sessions.runs import RemoteRuns
@@ -85,7 +86,7 @@ class SessionLink:
     async def hold(
         self,
         welcome: probe_pb2.ToProbe,
-        messages: AsyncIterator[probe_pb2.FromProbe],
+        messages: AsyncIterator[probe_pb2.FromProbe | BadMessage],
         write: FrameWriter,
     ) -> None:
         """Serve until the probe half-closes and everything is acknowledged. Raises what ends it earlier."""
@@ -112,7 +113,7 @@ class SessionLink:
 
     async def _work(
         self,
-        messages: AsyncIterator[probe_pb2.FromProbe],
+        messages: AsyncIterator[probe_pb2.FromProbe | BadMessage],
         write: FrameWriter,
     ) -> None:
         async with asyncio.TaskGroup() as group:
@@ -158,11 +159,11 @@ class SessionLink:
             self._engaged = True
             self._start(self._batches.acknowledge(), self._handover.run())
 
-    async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe]) -> bool:
+    async def _take(self, messages: AsyncIterator[probe_pb2.FromProbe | BadMessage]) -> bool:
         """Read and handle a message; False at the end. While waiting it holds no earlier message."""
         try:
             async with asyncio.timeout(_SILENT_S):
-                message = await anext(messages)
+                message = readable(await anext(messages))
         except StopAsyncIteration:
             return False
         except TimeoutError:

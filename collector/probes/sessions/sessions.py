@@ -11,7 +11,7 @@ import grpc
 import structlog
 
 from collector.evaluation.writer import Fenced, ResultWriter
-from collector.platform import failures, metrics
+from collector.platform import failures, grpc_server, metrics
 from collector.platform.seal import Keyring
 from collector.platform.signals import Signals
 from collector.platform.storage.db import Db
@@ -22,6 +22,7 @@ from collector.probes.sessions.batches import MAX_UNACKED
 from collector.probes.sessions.certificates import Enrolment, ServerCredentials
 from collector.probes.sessions.clock import moment
 from collector.probes.sessions.link import SessionLink, SessionTakenOver
+from collector.probes.sessions.messages import readable, services
 from collector.probes.sessions.refusals import Refusals
 from collector.probes.storage import enrolments, probes
 from collector.web3.service.nodes import NONE, Nodes
@@ -29,7 +30,7 @@ from shared.clock import UtcClock, iso
 from shared.errors import CannotStart, Conflict, Forbidden, TocsinError, Unauthorized, Unavailable
 from shared.loop import Bell
 from shared.wire import convert
-from shared.wire.v1 import probe_pb2, probe_pb2_grpc
+from shared.wire.v1 import probe_pb2
 
 log = structlog.get_logger()
 
@@ -103,10 +104,9 @@ class Sessions:
         Collectors that share a port would split the probes unnoticed, so that must be allowed explicitly.
         """
         await self._credentials.turn()
-        server = grpc.aio.server(options=(*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
-        probe_pb2_grpc.add_ProbeLinkServicer_to_server(self, server)  # type: ignore[no-untyped-call]
         enrolment = Enrolment(self._db, self._credentials, self._now)
-        probe_pb2_grpc.add_EnrolmentServicer_to_server(enrolment, server)  # type: ignore[no-untyped-call]
+        methods = services(session=self.serve, enrol=enrolment.enrol, renew=enrolment.renew)
+        server = grpc_server.make(methods, (*_OPTIONS, ("grpc.so_reuseport", int(shared_port))))
         try:
             port: int = server.add_secure_port(listen, self._credentials.server())
         except RuntimeError as error:
@@ -160,8 +160,8 @@ class Sessions:
             elif link.trusted_until <= now:
                 link.close(Unauthorized(f"this certificate expired at {iso(link.trusted_until)}"))
 
-    async def Session(  # noqa: N802 - the name in the .proto
-        self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context
+    async def serve(
+        self, requests: AsyncIterator[probe_pb2.FromProbe | hellos.BadMessage], context: Context
     ) -> None:
         """Serve one stream from hello to end. Errors propagate to here and become a gRPC status."""
         end: TocsinError | None = None
@@ -192,7 +192,9 @@ class Sessions:
         if calls := self._refusals.calls(who, str(end)):
             log.info("probe refused", probe=who, peer=context.peer(), reason=str(end), calls=calls)
 
-    async def _hold(self, requests: AsyncIterator[probe_pb2.FromProbe], context: Context) -> None:
+    async def _hold(
+        self, requests: AsyncIterator[probe_pb2.FromProbe | hellos.BadMessage], context: Context
+    ) -> None:
         passport = self._credentials.passport(context)
         probe_id = passport.probe_id
         messages = aiter(requests)
@@ -275,10 +277,10 @@ class Sessions:
             await self._dismiss()
 
 
-async def _first(messages: AsyncIterator[probe_pb2.FromProbe]) -> probe_pb2.FromProbe:
+async def _first(messages: AsyncIterator[probe_pb2.FromProbe | hellos.BadMessage]) -> probe_pb2.FromProbe:
     try:
         async with asyncio.timeout(_FIRST_WORD_S):
-            first = await anext(messages)
+            first = readable(await anext(messages))
     except TimeoutError:
         raise hellos.BadMessage("no hello in time") from None
     except StopAsyncIteration:

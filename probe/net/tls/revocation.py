@@ -32,7 +32,16 @@ _GOOD: Final = 200
 # Tolerance for clock differences.
 _SKEW_S: Final = 300
 # Errors that the library raises for invalid data.
-_BAD: Final = (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm)
+_BAD: Final = (
+    ValueError,
+    TypeError,
+    InvalidSignature,
+    UnsupportedAlgorithm,
+    x509.DuplicateExtension,
+    x509.ExtensionNotFound,
+    x509.InvalidVersion,
+    x509.UnsupportedGeneralNameType,
+)
 
 
 @dataclass(frozen=True, slots=True)

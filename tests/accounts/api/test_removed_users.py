@@ -84,12 +84,8 @@ async def acted(api: Api, person: Api, user: str) -> str:
         "postmortems",
         {**team, "incident_id": kept, "text": "", "revision": 1, "updated_by": NAME, "updated_at": now},
     )
-    mail_channel: dict[str, Any] = {
-        "name": "Mail",
-        "type": "email",
-        "config": {"recipients": [EMAIL, "other@example.com"]},
-    }
-    channel = ids.read("chan", (await api.post("/v1/alert-channels", mail_channel)).json["id"])
+    mailing = {"name": "Mail", "type": "email", "config": {"recipients": [EMAIL, "other@example.com"]}}
+    channel = ids.read("chan", (await api.post("/v1/alert-channels", mailing)).json["id"])
     report = await api.post("/v1/reports", {"name": "Monthly", "recipients": [EMAIL, "other@example.com"]})
     edition = await api.post(f"/v1/reports/{report.json['id']}/editions")
     mail = {"edition_id": ids.read("edn", edition.json["id"]), "address": EMAIL}

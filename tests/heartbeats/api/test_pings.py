@@ -14,7 +14,9 @@ from collector.evaluation.storage import collector_presence
 from collector.heartbeats.ingest import PingReceiver
 from collector.heartbeats.jobs.heartbeats import HeartbeatSweeper
 from collector.history.storage import partitions
+from collector.monitors.service.receivers import with_new_key
 from shared.ids import uuid7
+from shared.kinds.heartbeat import Heartbeat
 from shared.results import Status
 from tests.clocks import GivenClock
 from tests.http.client import Answer, Api
@@ -348,6 +350,15 @@ async def test_only_a_heartbeat_takes_pings(jobs: Jobs) -> None:
 
     assert (await jobs.api.post(f"/v1/monitors/{id_}/ping")).status == 400
     assert (await jobs.api.post(f"/v1/monitors/{id_}/rotate-key")).status == 400
+
+
+def test_each_of_the_128_bits_of_a_key_is_random() -> None:
+    keys = [int(with_new_key(Heartbeat()).ping_key, 16) for _ in range(400)]
+
+    shares = [sum(key >> bit & 1 for key in keys) / len(keys) for bit in range(128)]
+    # Nearly seven times the standard deviation.
+    assert all(abs(share - 0.5) < 0.17 for share in shares)
+    assert len(set(keys)) == len(keys)
 
 
 async def test_a_reader_does_not_see_the_key(jobs: Jobs) -> None:

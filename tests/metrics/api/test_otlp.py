@@ -26,6 +26,7 @@ from opentelemetry.sdk.resources import Resource
 from collector.metrics.ingest.otlp_grpc import OtlpServer
 from collector.metrics.service import series
 from shared.wire.otlp.metrics_pb2 import Status
+from tests.grpc_bytes import called
 from tests.http.client import Answer, Api
 from tests.metrics.senders import Metrics, running
 from tests.remote_write import part
@@ -119,6 +120,28 @@ async def test_the_sdk_exports_over_grpc(metrics: Metrics, port: int, compressio
     assert await asyncio.to_thread(measure, exporter)
 
     assert await seen(metrics, id_) == {"orders": 3, "queue": 7.5, "latency_count": 1, "latency_sum": 0.25}
+
+
+@pytest.mark.parametrize("path", [b"/opentelemetry.pr\xffto/Export", b"/no.such.Service/Call"])
+async def test_a_path_that_is_none_is_not_the_end_of_the_port(
+    metrics: Metrics, port: int, path: bytes
+) -> None:
+    id_ = await make(metrics, "grpc")
+    headers = (("authorization", f"Bearer {metrics.tokens[id_]}"),)
+
+    await called(*await asyncio.open_connection("127.0.0.1", port), path)
+
+    exporter = OverGrpc(endpoint=f"127.0.0.1:{port}", insecure=True, headers=headers)
+    await asyncio.to_thread(measure, exporter)
+    assert await seen(metrics, id_) != {}
+
+
+async def test_traces_and_logs_are_refused_in_a_way_that_ends_their_tries(port: int) -> None:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        for service in ("trace.v1.TraceService", "logs.v1.LogsService"):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await channel.unary_unary(f"/opentelemetry.proto.collector.{service}/Export")(b"")
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
 async def test_each_protocol_is_told_where_to_send_to(metrics: Metrics) -> None:

@@ -117,6 +117,15 @@ def list_says(*, revoked: bool, by: Issued = MIDDLE, old: bool = False) -> Answe
     return answer
 
 
+def of_no_version(says: Answer) -> Answer:
+    """A list whose version is 0, where 1 means the second."""
+
+    def answer(one: Issued, question: bytes) -> bytes:
+        return says(one, question).replace(b"\x02\x01\x01", b"\x02\x01\x00", 1)
+
+    return answer
+
+
 class Authority:
     """Answers over HTTP, as *answer* does; None is an error of its own."""
 
@@ -180,6 +189,7 @@ def delegate(*, allowed: bool, by: Issued = MIDDLE) -> Issued:
         pytest.param(list_says(revoked=True, by=STRANGER), True, "", id="list of a stranger"),
         pytest.param(list_says(revoked=True, old=True), True, "", id="an old list"),
         pytest.param(lambda _leaf, _question: b"-----BEGIN X509 CRL-----\n", True, "", id="no list"),
+        pytest.param(of_no_version(list_says(revoked=True)), True, "", id="a list of no known version"),
     ],
 )
 async def test_the_authority_is_asked_and_believed_if_it_is_the_one(
