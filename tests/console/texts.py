@@ -34,6 +34,7 @@ _NAMES: Final = frozenset(
         *(
             "OpenTelemetry",
             "PDF",
+            "PDF",
             "POP3",
             "PostgreSQL",
             "Prometheus",

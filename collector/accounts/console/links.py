@@ -1,7 +1,7 @@
 """Pages behind one-time links: invitation, password reset, first set-up. No log holds their secrets."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -176,20 +176,8 @@ def _form(
         )
         if named is not None
     ]
-    fields += _password_fields(faults)
-    known = {field.name for field in fields}
-    form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
-    return page(
-        request, "link.html.j2", status=400 if faults else 200, heading=heading, email=email, form=form,
-        named=named is not None,
-    )  # fmt: skip
-
-
-def _password_fields(faults: Mapping[str, str]) -> Iterator[FormField]:
-    """Yield the fields of a new password, and of the same once more."""
-    atleast = gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD)
-    for name, label, help_ in (("password", "Password", atleast), ("again", "Confirm password", "")):
-        yield FormField(
+    fields += [
+        FormField(
             name=name,
             label=label,
             control="secret",
@@ -201,3 +189,14 @@ def _password_fields(faults: Mapping[str, str]) -> Iterator[FormField]:
             help=help_,
             fault=faults.get(name, ""),
         )
+        for name, label, help_ in (
+            ("password", "Password", shortest),
+            ("again", marked("Confirm password"), ""),
+        )
+    ]
+    known = {field.name for field in fields}
+    form = Form(tuple(fields), {name: fault for name, fault in faults.items() if name not in known})
+    return page(
+        request, "link.html.j2", status=400 if faults else 200, heading=heading, email=email, form=form,
+        named=named is not None,
+    )  # fmt: skip
