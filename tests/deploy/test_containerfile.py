@@ -5,15 +5,10 @@ import tomllib
 
 from tests.deploy.images import ROOT
 
-<<<<<<< HEAD
-SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-BUILT = SETUP["packages"]["find"]["include"]
-=======
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 COPIES = re.findall(
     r"^COPY (?!--from)(.+) \S+$", (ROOT / "deploy" / "Containerfile").read_text(), re.MULTILINE
 )
->>>>>>> deploy
 
 
 def test_every_package_of_the_wheel_is_copied_into_the_image() -> None:
@@ -23,11 +18,6 @@ def test_every_package_of_the_wheel_is_copied_into_the_image() -> None:
 
 
 def test_every_file_that_is_copied_is_there_and_let_in() -> None:
-<<<<<<< HEAD
-    text = (ROOT / "deploy" / "Containerfile").read_text()
-    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
-=======
->>>>>>> deploy
     let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     named = {name for line in COPIES for name in line.split()}
 
