@@ -34,7 +34,6 @@ _NAMES: Final = frozenset(
         *(
             "OpenTelemetry",
             "PDF",
-            "PDF",
             "POP3",
             "PostgreSQL",
             "Prometheus",

@@ -23,6 +23,7 @@ AS_IT_IS: Final = frozenset(
             "Enter",
             "Esc",
             "JSON",
+            "PDF",
             "MTBF",
             "MTTA",
             "MTTR",
