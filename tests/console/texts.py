@@ -31,18 +31,7 @@ ENGLISH_TEMPLATES: Final = frozenset({"manual.html.j2"})
 _NAMES: Final = frozenset(
     {
         *("ABI", "API", "API URL", "Aave v3", "Apprise", "Compound v3", "DNS", "GraphQL URL", "IMAP"),
-        *(
-            "OpenTelemetry",
-            "PDF",
-            "POP3",
-            "PostgreSQL",
-            "Prometheus",
-            "Redis",
-            "SMTP",
-            "TLS",
-            "URL",
-            "WebSocket",
-        ),
+        *("OpenTelemetry", "POP3", "PostgreSQL", "Prometheus", "Redis", "SMTP", "TLS", "URL", "WebSocket"),
         *("Web3", "Webhook", "curl", "Problem with {component}"),
     }
 )

@@ -260,6 +260,9 @@ BODIES: dict[Route, dict[str, Any]] = {
     ("POST", "/v1/tokens"): {"name": "robot", "permission": "read-write", "expiresIn": "30d"},
 }
 
+# They wait for a probe, and say so if there is none.
+NEED_A_PROBE = frozenset({"/v1/monitors/test", "/v1/monitors/{id}/check"})
+
 # What must have happened before the change can do anything.
 FIRST: dict[Route, list[Route]] = {
     ("POST", "/v1/monitors/bulk"): [("POST", "/v1/monitors")],

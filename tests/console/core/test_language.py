@@ -14,20 +14,7 @@ from tests.console import texts
 # What stands in templates as it is: names, keys of a keyboard, abbreviations of the field.
 AS_IT_IS: Final = frozenset(
     {
-        *(
-            "API",
-            "CSV",
-            "Ctrl",
-            "Ctrl K",
-            "DNS",
-            "Enter",
-            "Esc",
-            "JSON",
-            "MTBF",
-            "MTTA",
-            "MTTR",
-            "PostgreSQL",
-        ),
+        *("API", "CSV", "Ctrl", "Ctrl K", "DNS", "Enter", "Esc", "JSON", "MTBF", "MTTA", "MTTR", "PDF"),
         *("PostgreSQL", "Python", "Tocsin", "Tocsin · Tocsin", "UTC", "ms", "tag:value"),
     }
 )
