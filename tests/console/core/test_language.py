@@ -123,3 +123,13 @@ def test_a_number_takes_its_form() -> None:
 
 def test_a_text_of_a_page_escapes_what_it_shows() -> None:
     assert language.in_template("Delete “%(name)s”?", name="<b>") == "Delete “&lt;b&gt;”?"
+
+
+def test_a_word_that_a_template_names_is_translated_for_each_reader() -> None:
+    template = render._environment().from_string("{{ 'down'|word }}")
+    shown = []
+    for tag in ("en", "de"):
+        language.use(tag)
+        shown.append(template.render())
+    language.use("en")
+    assert shown == ["down", "ausgefallen"]
