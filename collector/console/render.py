@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any, Final, Literal, TypeAlias
+from functools import cache, wraps
+from typing import Any, Final, Literal, ParamSpec, TypeAlias
 
 import orjson
 from jinja2 import Environment, pass_context
@@ -22,6 +22,7 @@ from collector.platform.templates import environment
 from shared import __version__, ids
 from shared.clock import iso
 
+_P = ParamSpec("_P")
 # As `iso` writes them.
 _MOMENT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _BROWSERS: Final = (
@@ -142,6 +143,18 @@ def _time(moment: datetime | None, mark: str, empty: str) -> Markup:
     )
 
 
+def _left_to_right(shown: Callable[_P, str]) -> Callable[_P, str]:
+    """Keep a number before its unit among words that are read from right to left."""
+
+    @wraps(shown)
+    def kept(*args: _P.args, **values: _P.kwargs) -> str:
+        text = shown(*args, **values)
+        return f"\u2066{text}\u2069" if language.current().right_to_left else text
+
+    return kept
+
+
+@_left_to_right
 def span(length: timedelta | float) -> str:
     """``45 s``, ``1 min 13 s``, ``3 h``, ``2 d 4 h``: two units at most, and no second one that is 0."""
     seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
@@ -154,11 +167,13 @@ def span(length: timedelta | float) -> str:
     return f"{whole // size} {unit}" + (f" {more} {smaller}" if more else "")
 
 
+@_left_to_right
 def latency(ms: float) -> str:
     """``326 ms``, and from ten seconds on ``12.5 s``."""
     return f"{ms:,.0f} ms" if ms < 9_995 else f"{ms / 1000:,.1f} s"
 
 
+@_left_to_right
 def size(count: float) -> str:
     """``1.4 GB``: powers of 1,000."""
     for power, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
@@ -167,6 +182,7 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+@_left_to_right
 def percent(share: float | None) -> str:
     """``99.95 %``, with three decimals at most, rounded down: only what never failed is ``100 %``."""
     if share is None:

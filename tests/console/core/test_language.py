@@ -121,6 +121,13 @@ def test_a_number_takes_its_form() -> None:
     assert render.plural(2_000, "entry", "entries") == "2,000 entries"
 
 
+def test_a_number_stays_before_its_unit_among_words_from_right_to_left() -> None:
+    language.use("he")
+    shown = render.span(90)
+    language.use("en")
+    assert (shown, render.span(90)) == ("\u20661 min 30 s\u2069", "1 min 30 s")
+
+
 def test_a_text_of_a_page_escapes_what_it_shows() -> None:
     assert language.in_template("Delete “%(name)s”?", name="<b>") == "Delete “&lt;b&gt;”?"
 
