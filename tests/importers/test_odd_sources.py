@@ -13,6 +13,7 @@ from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import UnreadableSource, json_of
 from collector.importers.core import (
     better_stack,
+    checkly,
     gatus,
     healthchecks,
     pingdom,
@@ -219,6 +220,72 @@ PINGDOM: Final = {
         {"id": 2, "hostname": "a.example.com", "type": {"smtp": {"port": 25}}},
     ]
 }
+CHECKLY: Final = {
+    "checks": [
+        {
+            "id": "a",
+            "name": "Shop",
+            "checkType": "API",
+            "frequency": 5,
+            "groupId": 1,
+            "tags": ["web"],
+            "maxResponseTime": 5_000,
+            "retryStrategy": {"type": "FIXED", "maxRetries": 2},
+            "alertSettings": {
+                "escalationType": "RUN_BASED",
+                "runBasedEscalation": {"failedRunThreshold": 2},
+                "reminders": {"amount": 3, "interval": 10},
+            },
+            "alertChannelSubscriptions": [{"alertChannelId": 7, "activated": True}],
+            "request": {
+                "url": "https://example.com",
+                "method": "POST",
+                "bodyType": "JSON",
+                "body": "{}",
+                "headers": [{"key": "X-A", "value": "b"}],
+                "queryParameters": [{"key": "a", "value": "b"}],
+                "basicAuth": {"username": "a", "password": "b"},
+                "assertions": [
+                    {"source": "STATUS_CODE", "comparison": "EQUALS", "target": "201", "property": ""},
+                    {"source": "JSON_BODY", "comparison": "EQUALS", "target": "1", "property": "$.a"},
+                ],
+            },
+        },
+        {
+            "id": "b",
+            "checkType": "DNS",
+            "frequency": 0,
+            "frequencyOffset": 30,
+            "request": {"query": "example.com", "nameServer": "192.0.2.53", "port": 53},
+        },
+        {"id": "c", "checkType": "TCP", "request": {"hostname": "a.example.com", "port": 25, "data": "x"}},
+        {"id": "d", "checkType": "HEARTBEAT", "heartbeat": {"period": 1, "periodUnit": "hours"}},
+    ],
+    "groups": [{"id": 1, "name": "Web", "apiCheckDefaults": {"headers": [{"key": "X-B", "value": "c"}]}}],
+    "alertChannels": [
+        {
+            "id": 7,
+            "type": "WEBHOOK",
+            "config": {"url": "https://example.com", "headers": [{"key": "a", "value": "b"}]},
+            "subscriptions": [{"groupId": 1}],
+        }
+    ],
+    "maintenanceWindows": [
+        {
+            "id": 1,
+            "name": "Patches",
+            "startsAt": "2026-01-01T02:00:00Z",
+            "endsAt": "2026-01-01T03:00:00Z",
+            "repeatUnit": "WEEK",
+            "repeatInterval": 2,
+            "tags": ["web"],
+        }
+    ],
+    "dashboards": [{"id": 1, "header": "Board", "customUrl": "board", "tags": ["web"]}],
+    "statusPages": [
+        {"id": "p", "name": "Page", "url": "page", "cards": [{"name": "a", "services": [{"name": "b"}]}]}
+    ],
+}
 CAKE: Final = {
     "uptime": [
         {
@@ -326,6 +393,7 @@ SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
     "uptimerobot": (ROBOT, uptimerobot.draft),
     "healthchecks": (CHECKS, healthchecks.draft),
     "betterstack": (BETTER, better_stack.draft),
+    "checkly": (CHECKLY, checkly.draft),
     "pingdom": (PINGDOM, pingdom.draft),
     "statuscake": (CAKE, statuscake.draft),
     "statuspage": (PAGE, statuspage.draft),

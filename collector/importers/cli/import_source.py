@@ -25,6 +25,7 @@ from collector.importers.cli.sources import (
 )
 from collector.importers.core import (
     better_stack,
+    checkly,
     gatus,
     healthchecks,
     pingdom,
@@ -54,6 +55,7 @@ _SYSTEMS: Final = {
     "uptimerobot": "UptimeRobot: getMonitors (v2) or /v3/monitors, perhaps with alert_contacts",
     "healthchecks": "Healthchecks: /api/v3/checks/, perhaps with channels",
     "betterstack": "Better Stack: monitors, heartbeats and monitor_groups",
+    "checkly": "Checkly: checks, perhaps with groups, alertChannels, maintenanceWindows and pages",
     "pingdom": "Pingdom: checks, each with its details",
     "statuscake": "StatusCake: uptime, heartbeat and ssl",
     "statuspage": "Statuspage: page with components, as of summary.json",
@@ -63,6 +65,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Any], Draft]]] = {
     "uptimerobot": uptimerobot.draft,
     "healthchecks": healthchecks.draft,
     "betterstack": better_stack.draft,
+    "checkly": checkly.draft,
     "pingdom": pingdom.draft,
     "statuscake": statuscake.draft,
     "statuspage": statuspage.draft,
