@@ -13,6 +13,7 @@ from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import UnreadableSource, json_of
 from collector.importers.core import (
     better_stack,
+    cachet,
     checkly,
     gatus,
     healthchecks,
@@ -220,6 +221,21 @@ PINGDOM: Final = {
         {"id": 2, "hostname": "a.example.com", "type": {"smtp": {"port": 25}}},
     ]
 }
+CACHET: Final = {
+    "components": {
+        "data": [
+            {
+                "id": "1",
+                "attributes": {"name": "Shop", "description": "a", "link": "https://example.com", "order": 1},
+                "relationships": {"group": {"data": {"id": "2"}}},
+            },
+            {"id": 2, "name": "Blog", "group_id": 2, "enabled": True},
+        ]
+    },
+    "groups": [{"id": 2, "attributes": {"name": "Web", "order": 1, "visible": 1}}],
+    "incidents": [{"id": 1}],
+    "settings": {"app_name": "Example", "about": "a"},
+}
 CHECKLY: Final = {
     "checks": [
         {
@@ -393,6 +409,7 @@ SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
     "uptimerobot": (ROBOT, uptimerobot.draft),
     "healthchecks": (CHECKS, healthchecks.draft),
     "betterstack": (BETTER, better_stack.draft),
+    "cachet": (CACHET, cachet.draft),
     "checkly": (CHECKLY, checkly.draft),
     "pingdom": (PINGDOM, pingdom.draft),
     "statuscake": (CAKE, statuscake.draft),

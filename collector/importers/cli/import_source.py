@@ -25,6 +25,7 @@ from collector.importers.cli.sources import (
 )
 from collector.importers.core import (
     better_stack,
+    cachet,
     checkly,
     gatus,
     healthchecks,
@@ -58,6 +59,7 @@ _SYSTEMS: Final = {
     "checkly": "Checkly: checks, perhaps with groups, alertChannels, maintenanceWindows and pages",
     "pingdom": "Pingdom: checks, each with its details",
     "statuscake": "StatusCake: uptime, heartbeat and ssl",
+    "cachet": "Cachet: components, perhaps with groups, incidents and settings",
     "statuspage": "Statuspage: page with components, as of summary.json",
 }
 # Those whose source is a file of answers of their API.
@@ -68,6 +70,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Any], Draft]]] = {
     "checkly": checkly.draft,
     "pingdom": pingdom.draft,
     "statuscake": statuscake.draft,
+    "cachet": cachet.draft,
     "statuspage": statuspage.draft,
 }
 _HEAD: Final = "# Made by tocsin import from {system}. Look through it, then: tocsin apply -f FILE --plan\n"
