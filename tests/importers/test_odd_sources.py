@@ -12,6 +12,7 @@ import yaml
 from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import UnreadableSource, json_of
 from collector.importers.core import (
+    autokuma,
     better_stack,
     cachet,
     checkly,
@@ -221,6 +222,28 @@ PINGDOM: Final = {
         {"id": 2, "hostname": "a.example.com", "type": {"smtp": {"port": 25}}},
     ]
 }
+AUTOKUMA: Final = {
+    "web/shop": {
+        "type": "http",
+        "name": "Shop",
+        "url": "https://example.com",
+        "parent_name": "group",
+        "notification_names": ["chat"],
+        "tag_names": [{"name": "tag", "value": "a"}],
+        "create_paused": True,
+    },
+    "group": {"type": "group", "name": "Web"},
+    "chat": {"type": "notification", "config": {"type": "slack", "slackwebhookURL": "https://example.com"}},
+    "tag": {"type": "tag", "name": "team", "color": "#fff"},
+    "host": {"type": "docker_host", "connection_type": "socket"},
+    "page": {
+        "type": "status_page",
+        "slug": "page",
+        "title": "Page",
+        "domainNameList": ["status.example.com"],
+        "publicGroupList": [{"name": "a", "monitorList": [{"entity_id": "web/shop"}]}],
+    },
+}
 CACHET: Final = {
     "components": {
         "data": [
@@ -409,6 +432,7 @@ SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
     "uptimerobot": (ROBOT, uptimerobot.draft),
     "healthchecks": (CHECKS, healthchecks.draft),
     "betterstack": (BETTER, better_stack.draft),
+    "autokuma": (AUTOKUMA, lambda entities: autokuma.draft(entities, Options())),
     "cachet": (CACHET, cachet.draft),
     "checkly": (CHECKLY, checkly.draft),
     "pingdom": (PINGDOM, pingdom.draft),

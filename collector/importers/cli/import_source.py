@@ -17,6 +17,7 @@ from collector.declarative.service.items import is_set_name
 from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import (
     UnreadableSource,
+    autokuma_entities,
     documents,
     gatus_document,
     json_of,
@@ -24,6 +25,7 @@ from collector.importers.cli.sources import (
     text_of,
 )
 from collector.importers.core import (
+    autokuma,
     better_stack,
     cachet,
     checkly,
@@ -50,6 +52,7 @@ _BAD: Final = 2
 _LEFT_OUT: Final = 3
 _SYSTEMS: Final = {
     "kuma": "Uptime Kuma: kuma.db of 1.x or 2.x, or the JSON backup of 1.x",
+    "autokuma": "AutoKuma: a JSON, TOML or YAML file of its entities, or a folder of them",
     "gatus": "Gatus: a YAML file or a folder of them",
     "prometheus": "Prometheus with blackbox_exporter and Alertmanager: prometheus.yml, or its folder",
     "upptime": "Upptime: .upptimerc.yml",
@@ -101,9 +104,11 @@ def main(argv: list[str]) -> int:
 def _draft(own: argparse.Namespace) -> Draft:
     path = Path(own.source)
     try:
+        options = uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
         if own.system == "kuma":
-            options = uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
             return uptime_kuma.draft(kuma_source(path), options)
+        if own.system == "autokuma":
+            return autokuma.draft(autokuma_entities(path), options)
         if own.system == "gatus":
             return gatus.draft(gatus_document(path, environment() if own.env else None))
         if own.system == "prometheus":
