@@ -18,6 +18,7 @@ from collector.importers.core import (
     checkly,
     gatus,
     healthchecks,
+    openzeppelin,
     pingdom,
     prometheus,
     statuscake,
@@ -244,6 +245,53 @@ AUTOKUMA: Final = {
         "publicGroupList": [{"name": "a", "monitorList": [{"entity_id": "web/shop"}]}],
     },
 }
+OPENZEPPELIN: Final = {
+    "networks": [
+        {
+            "network_type": "EVM",
+            "slug": "mainnet",
+            "name": "Mainnet",
+            "rpc_urls": [
+                {"type_": "rpc", "url": {"type": "plain", "value": "https://example.com"}, "weight": 5}
+            ],
+            "chain_id": 1,
+            "confirmation_blocks": 2,
+            "cron_schedule": "0 */1 * * * *",
+        }
+    ],
+    "monitors": [
+        {
+            "name": "Moved",
+            "networks": ["mainnet"],
+            "addresses": [
+                {
+                    "address": "0x" + "a" * 40,
+                    "contract_spec": [
+                        {
+                            "type": "event",
+                            "name": "Paused",
+                            "inputs": [{"name": "account", "type": "address", "indexed": True}],
+                        }
+                    ],
+                }
+            ],
+            "match_conditions": {
+                "functions": [{"signature": "pause()"}],
+                "events": [{"signature": "Paused(address)", "expression": "account == 0x" + "b" * 40}],
+                "transactions": [{"status": "Success"}],
+            },
+            "triggers": ["chat"],
+        }
+    ],
+    "triggers": {
+        "chat": {
+            "name": "Chat",
+            "trigger_type": "webhook",
+            "config": {"url": {"type": "plain", "value": "https://example.com"}, "headers": {"a": "b"}},
+        },
+        "mail": {"name": "Mail", "trigger_type": "email", "config": {"recipients": ["a@example.com"]}},
+    },
+}
 CACHET: Final = {
     "components": {
         "data": [
@@ -434,6 +482,7 @@ SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
     "betterstack": (BETTER, better_stack.draft),
     "autokuma": (AUTOKUMA, lambda entities: autokuma.draft(entities, Options())),
     "cachet": (CACHET, cachet.draft),
+    "openzeppelin": (OPENZEPPELIN, openzeppelin.draft),
     "checkly": (CHECKLY, checkly.draft),
     "pingdom": (PINGDOM, pingdom.draft),
     "statuscake": (CAKE, statuscake.draft),

@@ -22,6 +22,7 @@ from collector.importers.cli.sources import (
     gatus_document,
     json_of,
     kuma_source,
+    openzeppelin_document,
     text_of,
 )
 from collector.importers.core import (
@@ -31,6 +32,7 @@ from collector.importers.core import (
     checkly,
     gatus,
     healthchecks,
+    openzeppelin,
     pingdom,
     prometheus,
     statuscake,
@@ -56,6 +58,7 @@ _SYSTEMS: Final = {
     "gatus": "Gatus: a YAML file or a folder of them",
     "prometheus": "Prometheus with blackbox_exporter and Alertmanager: prometheus.yml, or its folder",
     "upptime": "Upptime: .upptimerc.yml",
+    "openzeppelin": "OpenZeppelin Monitor: its folder config, with networks, monitors and triggers",
     "uptimerobot": "UptimeRobot: getMonitors (v2) or /v3/monitors, perhaps with alert_contacts",
     "healthchecks": "Healthchecks: /api/v3/checks/, perhaps with channels",
     "betterstack": "Better Stack: monitors, heartbeats and monitor_groups",
@@ -101,21 +104,26 @@ def main(argv: list[str]) -> int:
     return 0 if draft.report.complete else _LEFT_OUT
 
 
+def _kuma_options(own: argparse.Namespace) -> uptime_kuma.Options:
+    return uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
+
+
+# Those whose source is files of their own.
+_FILES: Final[Mapping[str, Callable[[argparse.Namespace, Path], Draft]]] = {
+    "kuma": lambda own, path: uptime_kuma.draft(kuma_source(path), _kuma_options(own)),
+    "autokuma": lambda own, path: autokuma.draft(autokuma_entities(path), _kuma_options(own)),
+    "gatus": lambda own, path: gatus.draft(gatus_document(path, environment() if own.env else None)),
+    "prometheus": lambda own, path: prometheus.draft(prometheus_files(path, own.blackbox, own.alertmanager)),
+    "openzeppelin": lambda _, path: openzeppelin.draft(openzeppelin_document(path)),
+    "upptime": lambda _, path: upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0]),
+}
+
+
 def _draft(own: argparse.Namespace) -> Draft:
     path = Path(own.source)
+    read = _FILES.get(own.system)
     try:
-        options = uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
-        if own.system == "kuma":
-            return uptime_kuma.draft(kuma_source(path), options)
-        if own.system == "autokuma":
-            return autokuma.draft(autokuma_entities(path), options)
-        if own.system == "gatus":
-            return gatus.draft(gatus_document(path, environment() if own.env else None))
-        if own.system == "prometheus":
-            return prometheus.draft(prometheus_files(path, own.blackbox, own.alertmanager))
-        if own.system == "upptime":
-            return upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0])
-        return _ANSWERS[own.system](json_of(path))
+        return read(own, path) if read else _ANSWERS[own.system](json_of(path))
     except WrongSource as error:
         raise UnreadableSource(f"{path}: {error}") from None
 

@@ -111,6 +111,22 @@ def _entity_documents(file: Path) -> list[Any]:
     return [toml_of(file) if file.suffix == ".toml" else json_of(file)]
 
 
+def openzeppelin_document(path: Path) -> Any:
+    """Return the networks, monitors and triggers of OpenZeppelin Monitor's folder, or of one file."""
+    if not path.is_dir():
+        return json_of(path)
+    found: dict[str, Any] = {"networks": [], "monitors": [], "triggers": {}}
+    for file in _files(path, frozenset({".json"}), "JSON"):
+        section, document = file.parent.name, json_of(file)
+        if section == "triggers" and isinstance(document, dict):
+            found[section] |= document
+        elif section in {"networks", "monitors"}:
+            found[section] += document if isinstance(document, list) else [document]
+    if not found["monitors"]:
+        raise UnreadableSource(f"{path}: holds no folder `monitors` with JSON files")
+    return found
+
+
 def toml_of(path: Path) -> Any:
     """Return what a TOML file says."""
     try:
