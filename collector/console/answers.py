@@ -80,7 +80,7 @@ def sign_in_first(request: web.Request, public_url: str) -> web.Response:
         return web.Response(status=401)
     if request.method == hdrs.METH_GET:
         return _to_sign_in(request, request.path_qs)
-    notice = "Your session has ended, and nothing was saved. Please sign in again."
+    notice = language.gettext("Your session has ended, and nothing was saved. Please sign in again.")
     return _to_sign_in(request, _referring(request, public_url), notice)
 
 

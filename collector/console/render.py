@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 import orjson
-from jinja2 import Environment
+from jinja2 import Environment, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from collector.console import assets, language
@@ -200,6 +201,15 @@ def brand(type_: str) -> str:
     return _BRANDS.get(type_, type_.capitalize())
 
 
+@pass_context
+def word(_context: Context, text: str) -> str:
+    """Return a word of the API in the language of this request.
+
+    It takes the context, as Jinja computes a filter of a constant once, when it compiles the template.
+    """
+    return language.translate(text)
+
+
 def script_texts() -> str:
     """Return what scripts show in the language of this request, as JSON by the English text."""
     texts = language.current().texts
@@ -223,7 +233,7 @@ def _environment() -> Environment:
         "device": device,
         "brand": brand,
         "percent": percent,
-        "word": language.translate,
+        "word": word,
     }
     # Functions that escape and fill texts themselves, in the language of each request.
     vars(made)["newstyle_gettext"] = True

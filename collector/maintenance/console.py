@@ -13,6 +13,7 @@ from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
 from collector.console.forms.fields import Form
 from collector.console.forms.read import Posted
+from collector.console.language import gettext
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -97,7 +98,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         made = await windows.create(context_of(request).db, who(request), body, context_of(request).now())
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
-    return _saved(request, "Maintenance scheduled.", made)
+    return _saved(request, gettext("Maintenance scheduled."), made)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:

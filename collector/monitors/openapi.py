@@ -102,7 +102,7 @@ OPERATIONS: dict[str, Operation] = {
         ),
     ),
     "GET /v1/monitors/{id}/results/export": Operation(
-        summary="Export all results of a range, newest first, as CSV or as a JSON object a line",
+        summary="Export all results of a range, newest first, as CSV, JSON lines or Parquet",
         media="text/csv",
         headers={"Content-Disposition": "Names the file after the monitor"},
         answer=text("2026-11-21T07:24:00.000Z,eu,up,38,200,,1.2,9.4,12.8,13.1,0.4"),
@@ -112,7 +112,9 @@ OPERATIONS: dict[str, Operation] = {
             query("status", choice("up", "down", "unknown"), "Only those that came out so"),
             query("cursor", text(), "meta.next of a page of results: only those after that page"),
             query(
-                "format", choice("csv", "ndjson"), "csv by default; ndjson has what the list of results has"
+                "format",
+                choice("csv", "ndjson", "parquet"),
+                "csv by default; ndjson has what the list of results has; parquet has the columns of the CSV",
             ),
         ),
     ),

@@ -75,7 +75,8 @@ class Console:
     async def call(self, method: str, path: str, **options: Any) -> Page:
         headers = {**self.headers, **options.pop("headers", {})}
         async with self.session.request(method, self.url + path, headers=headers, **options) as answer:
-            page = Page(answer.status, answer.url.path_qs, await answer.text(), answer.headers)
+            text = await answer.text(errors="replace")  # of a PDF, too
+            page = Page(answer.status, answer.url.path_qs, text, answer.headers)
         if page.csrf:
             self.last = page
         return page

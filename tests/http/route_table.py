@@ -102,6 +102,10 @@ async def _window(api: Api) -> str:
     return await posted(api, "/v1/maintenance-windows", BODIES["POST", "/v1/maintenance-windows"])
 
 
+async def _slo(api: Api) -> str:
+    return await posted(api, "/v1/slos", BODIES["POST", "/v1/slos"])
+
+
 async def _page(api: Api) -> str:
     return await posted(api, "/v1/status-pages", BODIES["POST", "/v1/status-pages"])
 
@@ -164,6 +168,7 @@ MAKERS: dict[str, tuple[str, Callable[[Api], Awaitable[str]]]] = {
     "/v1/alerts": ("alert", _alert),
     "/v1/deliveries": ("dlv", _delivery),
     "/v1/maintenance-windows": ("mw", _window),
+    "/v1/slos": ("slo", _slo),
     "/v1/status-pages": ("sp", _page),
     "/v1/incident-templates": ("tpl", _template),
     "/v1/reports": ("rep", _report),
@@ -215,6 +220,8 @@ BODIES: dict[Route, dict[str, Any]] = {
         "rrule": "FREQ=DAILY",
     },
     ("PUT", "/v1/maintenance-windows/{id}"): {"name": "other"},
+    ("POST", "/v1/slos"): {"name": "Checkout", "target": 99.9, "tags": {"service": "checkout"}},
+    ("PUT", "/v1/slos/{id}"): {"target": 99.5},
     ("POST", "/v1/incident-templates"): {
         "name": "Slow",
         "title": "{component} is slow",
@@ -252,6 +259,9 @@ BODIES: dict[Route, dict[str, Any]] = {
     ("PUT", "/v1/users/{id}"): {"role": "viewer"},
     ("POST", "/v1/tokens"): {"name": "robot", "permission": "read-write", "expiresIn": "30d"},
 }
+
+# They wait for a probe, and say so if there is none.
+NEED_A_PROBE = frozenset({"/v1/monitors/test", "/v1/monitors/{id}/check"})
 
 # What must have happened before the change can do anything.
 FIRST: dict[Route, list[Route]] = {

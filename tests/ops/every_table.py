@@ -28,7 +28,10 @@ _VALUES: Final[dict[str, str]] = {
     "timestamp without time zone": "'infinity'",
 }
 # Where constraints want something else of two columns together.
-_OWN: Final = {("status_subscribers", name): "NULL" for name in ("email", "link_key")}
+_OWN: Final = {
+    **{("status_subscribers", name): "NULL" for name in ("email", "link_key")},
+    ("slos", "threshold_ms"): "NULL",
+}
 
 
 async def fill(connection: Connection, order: list[str], keyring: Keyring) -> None:

@@ -13,7 +13,7 @@ from collector.accounts.storage.users import User
 from collector.console import session
 from collector.console.answers import back, page, posted, value
 from collector.console.forms.read import Posted
-from collector.console.language import gettext
+from collector.console.language import gettext, translate
 from collector.console.render import Flash
 from collector.console.state import (
     VISITOR,
@@ -90,7 +90,7 @@ async def ask_for_code(
 ) -> web.Response:
     """Show the form of the second step; *text*: the ticket as the browser keeps it."""
     context = context_of(request)
-    shown = (Flash("bad", fault),) if fault else ()
+    shown = (Flash("bad", translate(fault)),) if fault else ()
     return page(
         request,
         "second_step.html.j2",
@@ -193,7 +193,7 @@ def _form(
     teams: list[tuple[str, str]] | None = None,
     ready: bool = True,
 ) -> web.Response:
-    said = (Flash("bad", fault),) if fault else ()
+    said = (Flash("bad", translate(fault)),) if fault else ()
     provider = request.app[SIGN_IN].provider
     return page(
         request,

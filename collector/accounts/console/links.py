@@ -15,7 +15,7 @@ from collector.accounts.storage.password_links import LinkKind
 from collector.accounts.storage.users import User
 from collector.console.answers import page, posted, value
 from collector.console.forms.fields import Form, FormField
-from collector.console.language import gettext, translate
+from collector.console.language import gettext, marked, translate
 from collector.console.state import browser
 from collector.http.context import Context, context_of
 from collector.notifications.service import outside_mails
@@ -158,6 +158,7 @@ def _form(
     named: Mapping[str, Any] | None = None,
 ) -> web.Response:
     faults, heading = faults or {}, translate(title)
+    shortest = gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD)
     fields = [
         FormField(
             name=name,
@@ -170,7 +171,7 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, autocomplete in (
-            ("name", "Your name", "name"),
+            ("name", marked("Your name"), "name"),
             ("email", "Email address", "username"),
         )
         if named is not None
@@ -189,12 +190,8 @@ def _form(
             fault=faults.get(name, ""),
         )
         for name, label, help_ in (
-            (
-                "password",
-                "Password",
-                gettext("At least %(count)s characters.", count=users.SHORTEST_PASSWORD),
-            ),
-            ("again", "Confirm password", ""),
+            ("password", "Password", shortest),
+            ("again", marked("Confirm password"), ""),
         )
     ]
     known = {field.name for field in fields}

@@ -3,6 +3,7 @@
 from collector.accounts.service import users
 from collector.console.answers import value
 from collector.console.forms.read import Posted
+from collector.console.language import marked
 from shared.errors import Invalid
 
 
@@ -11,7 +12,7 @@ def new_password(sent: Posted) -> str:
     password = value(sent, "password")
     faults = users.password_faults(password)
     if password != value(sent, "again"):
-        faults["again"] = "must be the same twice"
+        faults["again"] = marked("must be the same twice")
     if faults:
         raise Invalid(faults)
     return password

@@ -11,7 +11,7 @@ from collector.accounts.storage.users import User
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import forms, read
-from collector.console.language import gettext
+from collector.console.language import gettext, marked
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -63,7 +63,7 @@ async def reset(request: web.Request) -> web.StreamResponse:
     user, secret = await password_links.make(context.db, who(request), _id(request), context.now())
     url, mailer = f"{context.public_url}/reset/{secret}", context.transport.mailer
     fault = "" if mailer is None else await access_mails.reset(mailer, user.email, visitor(request).team, url)
-    link = PasswordLink(user, url, "a new password", mailer is not None and not fault, fault)
+    link = PasswordLink(user, url, marked("a new password"), mailer is not None and not fault, fault)
     return await _shown(request, link)
 
 
@@ -112,12 +112,12 @@ async def _invitation(request: web.Request, user: User, secret: str) -> Password
     context = context_of(request)
     url, mailer = f"{context.public_url}/invitations/{secret}", context.transport.mailer
     if mailer is None:
-        return PasswordLink(user, url, "the invitation")
+        return PasswordLink(user, url, marked("the invitation"))
     until = user.invited_until.strftime("%d %b %Y, %H:%M UTC") if user.invited_until else ""
     fault = await access_mails.invited(
         mailer, visitor(request).team_id, user.email, visitor(request).team, url, until
     )
-    return PasswordLink(user, url, "the invitation", not fault, fault)
+    return PasswordLink(user, url, marked("the invitation"), not fault, fault)
 
 
 async def _shown(request: web.Request, link: PasswordLink | None = None) -> web.StreamResponse:

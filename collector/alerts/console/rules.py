@@ -82,7 +82,7 @@ async def create(request: web.Request) -> web.StreamResponse:
         )
     except Invalid as fault:
         return await _drawn(request, sent, fault.details, status=400)
-    return back(request, HERE, _done("Rule created.", made), tone=_tone(made))
+    return back(request, HERE, _done(gettext("Rule created."), made), tone=_tone(made))
 
 
 async def edit(request: web.Request) -> web.StreamResponse:

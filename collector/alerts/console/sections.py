@@ -31,15 +31,15 @@ async def every_channel(request: web.Request) -> list[ChannelWithConfig]:
 def silence(known: Sequence[ChannelWithConfig]) -> str:
     """Say why an outage would notify nobody, from the team's channels; empty if it would."""
     if not known:
-        return "No one will be notified: there is no channel yet."
+        return gettext("No one will be notified: there is no channel yet.")
     awake = [channel for channel in known if channel.row.enabled]
     used = [channel for channel in awake if channel.used]
     if not used and not any(channel.row.type == "webhook" for channel in awake):
-        return "No one will be notified: no rule notifies an enabled channel."
+        return gettext("No one will be notified: no rule notifies an enabled channel.")
     if not used:
-        return "No rule notifies any channel: only webhooks are notified of outages."
+        return gettext("No rule notifies any channel: only webhooks are notified of outages.")
     if all(channel.fault is not None and channel.fault.flagged for channel in used):
-        return "Notifications may not reach you: every channel that rules notify is failing."
+        return gettext("Notifications may not reach you: every channel that rules notify is failing.")
     return ""
 
 

@@ -8,11 +8,11 @@ from aiohttp import hdrs, web
 from collector.console.answers import posted, value
 from collector.console.forms.fields import FormField
 from collector.console.forms.read import Posted
-from collector.console.language import gettext
+from collector.console.language import gettext, marked
 from collector.platform.validation.model_fields import defaults
 from shared.errors import Invalid
 
-CHANGED: Final = {"revision": "someone else changed this meanwhile: open it anew and look first"}
+CHANGED: Final = {"revision": marked("someone else changed this meanwhile: open it anew and look first")}
 
 
 def tag_fields(tags: Any, faults: Mapping[str, str]) -> tuple[FormField, FormField]:
@@ -54,7 +54,7 @@ def tags(form: Posted) -> dict[str, str] | list[str]:
 def check_tags(form: Posted) -> None:
     """Check that "all of these tags" come with values. Raises Invalid."""
     if value(form, "tagsMatch") == "all" and isinstance(tags(form), list):
-        raise Invalid({"tags": "to have all of them each needs its value: name:value"})
+        raise Invalid({"tags": marked("to have all of them each needs its value: name:value")})
 
 
 def of(faults: Mapping[str, str], name: str) -> dict[str, str]:

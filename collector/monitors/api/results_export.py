@@ -1,8 +1,8 @@
-"""All results of a range, newest first, streamed as CSV or as a JSON object a line."""
+"""All results of a range, newest first, streamed as CSV, as a JSON object a line, or as Parquet."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from aiohttp import hdrs, web
 
@@ -12,6 +12,7 @@ from collector.http.context import context_of
 from collector.http.request_data import Query, path_id
 from collector.monitors.api import views
 from collector.monitors.api.results import wanted_results
+from collector.monitors.api.results_parquet import MISSING, ParquetWriter, is_available
 from collector.monitors.service import reads as monitor_reads
 from collector.monitors.service import results
 from collector.platform.answer_json import encode, json_object
@@ -23,13 +24,37 @@ _PHASES: Final = ("dns", "connect", "tls", "firstByte", "transfer")
 CSV_HEADER: Final = ("time", "location", "status", "duration_ms", "code", "error", *_PHASES)
 
 
+class ExportWriter(Protocol):
+    """Writes one file: the bytes before all results, those of some of them, and those after all."""
+
+    @property
+    def head(self) -> bytes: ...
+
+    def lines(self, some: Sequence[Result]) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextWriter:
+    """Writes a format of lines."""
+
+    head: bytes
+    line_of: Callable[[Sequence[Result]], bytes]
+
+    def lines(self, some: Sequence[Result]) -> bytes:
+        return self.line_of(some)
+
+    def end(self) -> bytes:
+        return b""
+
+
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A format of the export: its media type, the text before all results, and that of some of them."""
+    """A format of the export: its media type, and what begins a file of it."""
 
     media: str
-    head: bytes
-    lines: Callable[[Sequence[Result]], bytes]
+    begin: Callable[[], ExportWriter]
 
 
 def csv_of(some: Sequence[Result]) -> bytes:
@@ -57,8 +82,9 @@ def _json_lines(some: Sequence[Result]) -> bytes:
 
 
 FORMATS: Final[Mapping[str, ExportFormat]] = {
-    "csv": ExportFormat("text/csv; charset=utf-8", csv_lines([CSV_HEADER]), csv_of),
-    "ndjson": ExportFormat("application/x-ndjson", b"", _json_lines),
+    "csv": ExportFormat("text/csv; charset=utf-8", lambda: TextWriter(csv_lines([CSV_HEADER]), csv_of)),
+    "ndjson": ExportFormat("application/x-ndjson", lambda: TextWriter(b"", _json_lines)),
+    "parquet": ExportFormat("application/vnd.apache.parquet", ParquetWriter),
 }
 
 
@@ -69,6 +95,8 @@ async def export(request: web.Request) -> web.StreamResponse:
     query, now = Query(request), context.now()
     wanted = wanted_results(query, now)
     name = query.one_of("format", tuple(FORMATS)) or "csv"
+    if name == "parquet" and not is_available():
+        query.fault("format", MISSING)
     query.done()
     as_ = FORMATS[name]
     answer = web.StreamResponse(
@@ -79,8 +107,10 @@ async def export(request: web.Request) -> web.StreamResponse:
     )
     await answer.prepare(request)
     if request.method != hdrs.METH_HEAD:
-        await answer.write(as_.head)
+        writer = as_.begin()
+        await answer.write(writer.head)
         async for some in results.pages(context.db, monitor, wanted, now):
-            await answer.write(as_.lines(some))
+            await answer.write(writer.lines(some))
+        await answer.write(writer.end())
     await answer.write_eof()
     return answer

@@ -12,7 +12,7 @@ from collector.console.answers import back, page, posted, value
 from collector.console.forms import forms, read
 from collector.console.forms.fields import Form, FormField
 from collector.console.forms.read import Posted
-from collector.console.language import gettext
+from collector.console.language import gettext, marked
 from collector.console.state import visitor
 from collector.http.context import context_of
 from collector.http.request_data import path_id
@@ -128,7 +128,11 @@ async def update(request: web.Request) -> web.StreamResponse:
     except Invalid as fault:
         return await _drawn(request, kind, settings, config, fault.details, monitor, status=400)
     except PreconditionFailed:
-        faults = {"revision": "someone else changed this monitor meanwhile: reload it and review the changes"}
+        faults = {
+            "revision": marked(
+                "someone else changed this monitor meanwhile: reload it and review the changes"
+            )
+        }
         return await _drawn(request, kind, settings, config, faults, monitor, status=412)
     return await _saved(request, monitor.id, " ".join([gettext("Saved."), *saved.warnings]))
 
@@ -284,7 +288,7 @@ def _folded(others: list[FormField], of_all: Form) -> list[tuple[str, list[FormF
     elsewhere = {"name", *_FIRST, *(name for subject in subjects for name in _FOLDED[subject])}
     described = of_all.named(*_FOLDED[last])
     folds = [
-        ("Request and answer", others),
+        (marked("Request and answer"), others),
         *((subject, of_all.named(*_FOLDED[subject])) for subject in subjects),
         (last, [*described, *of_all.but(*elsewhere, *_FOLDED[last])]),
     ]
@@ -296,7 +300,7 @@ def _named_by_target(of_all: Form, foremost: list[FormField], monitor: Monitor |
     [name] = of_all.named("name")
     if monitor is not None or not any(field.name in _TARGETS for field in foremost):
         return [name, *foremost]
-    help_ = "Left empty, the monitor is named after its target."
+    help_ = gettext("Left empty, the monitor is named after its target.")
     return [replace(name, required=False, help=help_), *foremost]
 
 

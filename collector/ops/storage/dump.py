@@ -28,7 +28,7 @@ TAKEN: Final = (
     "refused_results", "report_editions", "report_mails", "reports",
     "result_gaps", "results", "rollups_day", "rollups_dirty", "rollups_done", "rollups_hour", "rules",
     "saved_filters",
-    "secret_keys", "series", "series_conditions", "states", "status_components", "status_incidents",
+    "secret_keys", "series", "series_conditions", "slos", "states", "status_components", "status_incidents",
     "status_letters", "status_news", "status_page_access",
     "status_page_addresses", "status_pages", "status_subscribers",
     "status_updates", "streams", "teams", "timeline", "tokens", "two_factor", "users", "wall_links",

@@ -106,7 +106,7 @@ async def update(request: web.Request) -> web.StreamResponse:
 async def resolve(request: web.Request) -> web.StreamResponse:
     """Resolve the incident with the message in the form."""
     return await _publish_update(
-        request, {"status": RESOLVED}, "Resolved. Its components show their monitors' state again."
+        request, {"status": RESOLVED}, gettext("Resolved. Its components show their monitors' state again.")
     )
 
 

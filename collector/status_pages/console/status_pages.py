@@ -213,8 +213,8 @@ def _adapted(field: FormField, row: StatusPage | None) -> FormField:
 
 def _password_help(row: StatusPage | None) -> str:
     if row is not None and row.password is not None:
-        return "For a private page. A password is set; leave empty to keep it."
-    return "For a private page: without a password no one can see it."
+        return gettext("For a private page. A password is set; leave empty to keep it.")
+    return gettext("For a private page: without a password no one can see it.")
 
 
 def _saved(request: web.Request, known: StatusPageDetails, flash: str) -> web.Response:

@@ -9,6 +9,7 @@ from aiohttp import web
 from collector.console import common
 from collector.console.answers import back, page, posted
 from collector.console.forms import edits, forms, read
+from collector.console.language import gettext
 from collector.console.state import visitor, who
 from collector.http.context import context_of
 from collector.status_pages.answers import SubscriberAnswer
@@ -52,7 +53,7 @@ async def add(request: web.Request) -> web.StreamResponse:
         return await _drawn(request, sent, fault.details, code=400)
     except Conflict as fault:
         return await _drawn(request, sent, {"subscriber": str(fault)}, code=409)
-    flash = " ".join(["Added.", *(f"Mind: {warning}." for warning in known.warnings)])
+    flash = " ".join([gettext("Added."), *(f"Mind: {warning}." for warning in known.warnings)])
     return back(request, f"{path(id_)}/subscribers", flash, tone="warn" if known.warnings else "good")
 
 

@@ -420,3 +420,19 @@ async def test_keys_are_kept_and_nothing_that_signs_in(console: Console) -> None
         rows = await tx.fetch("SELECT t::text AS row FROM used_challenges t")
     assert len(rows) == 2
     assert not [row for row in rows if asked["challenge"] in row["row"]]
+
+
+async def test_what_is_refused_at_the_door_is_said_in_the_browsers_language(console: Console) -> None:
+    key = Authenticator(ORIGIN)
+    user = await owner(console, key)
+
+    async with stranger(console) as other:
+        other.headers["Accept-Language"] = "de"
+        page = await other.post("/sign-in", {"email": user.email, "password": "wrong"})
+        assert "Falsche E-Mail-Adresse" in page.words
+        ticket = await first_step(other, user)
+        page = await other.post("/sign-in/code", {"ticket": ticket, "code": "000000"})
+        assert "Falscher oder schon benutzter Code." in page.words
+        answer = key.answered(await question(other, ticket=ticket), origin="https://evil.example.com")
+        page = await other.post("/sign-in/passkey", {**answer, "ticket": ticket})
+        assert "für eine andere Website" in page.words

@@ -14,20 +14,7 @@ from tests.console import texts
 # What stands in templates as it is: names, keys of a keyboard, abbreviations of the field.
 AS_IT_IS: Final = frozenset(
     {
-        *(
-            "API",
-            "CSV",
-            "Ctrl",
-            "Ctrl K",
-            "DNS",
-            "Enter",
-            "Esc",
-            "JSON",
-            "MTBF",
-            "MTTA",
-            "MTTR",
-            "PostgreSQL",
-        ),
+        *("API", "CSV", "Ctrl", "Ctrl K", "DNS", "Enter", "Esc", "JSON", "MTBF", "MTTA", "MTTR", "PDF"),
         *("PostgreSQL", "Python", "Tocsin", "Tocsin · Tocsin", "UTC", "ms", "tag:value"),
     }
 )
@@ -136,3 +123,13 @@ def test_a_number_takes_its_form() -> None:
 
 def test_a_text_of_a_page_escapes_what_it_shows() -> None:
     assert language.in_template("Delete “%(name)s”?", name="<b>") == "Delete “&lt;b&gt;”?"
+
+
+def test_a_word_that_a_template_names_is_translated_for_each_reader() -> None:
+    template = render._environment().from_string("{{ 'down'|word }}")
+    shown = []
+    for tag in ("en", "de"):
+        language.use(tag)
+        shown.append(template.render())
+    language.use("en")
+    assert shown == ["down", "ausgefallen"]

@@ -12,12 +12,12 @@ from collector.platform.storage.db import Db
 from shared.held import STRICTNESS, demand_none
 from tests.http.api.test_idempotency import keyed, rough
 from tests.http.client import Api
-from tests.http.route_table import BODIES, CHANGES, READS, prepared
+from tests.http.route_table import BODIES, CHANGES, NEED_A_PROBE, READS, prepared
 
 pytestmark = pytest.mark.races
 
 _PRIVATE = {"name": "Inside", "visibility": "private", "password": "a long password"}
-_KEYED = [path for method, path in CHANGES if method == "POST" and path != "/v1/monitors/test"]
+_KEYED = [path for method, path in CHANGES if method == "POST" and path not in NEED_A_PROBE]
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +38,8 @@ async def test_a_post_with_a_key_does_nothing_slow_in_its_transaction(api: Api) 
 @pytest.mark.oldest
 async def test_no_route_does_anything_slow_with_a_connection_in_hand(api: Api) -> None:
     for method, path in [*CHANGES, *READS]:
-        if path in {"/v1/events", "/v1/monitors/test"}:
-            continue  # one is a stream without an end, the other waits for a probe
+        if path == "/v1/events" or path in NEED_A_PROBE:
+            continue  # one is a stream without an end, the others wait for a probe
         whole = await prepared(api, method, path)
         STRICTNESS.told.clear()
 

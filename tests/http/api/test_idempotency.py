@@ -27,7 +27,7 @@ from shared.clock import utc_now
 from shared.errors import Unavailable
 from shared.ids import uuid7
 from tests.http.client import Answer, Api
-from tests.http.route_table import BODIES, CHANGES, prepared
+from tests.http.route_table import BODIES, CHANGES, NEED_A_PROBE, prepared
 
 MONITOR = {"name": "shop", "type": "tcp", "config": {"host": "shop.example.com", "port": 443}}
 INCIDENT = {"title": "Checkout is slow"}
@@ -224,9 +224,6 @@ async def test_a_bulk_deed_and_a_test_are_answered_again(api: Api) -> None:
 
     assert (first.status, first.json["changed"]) == (200, 1)
     assert same(first, again)
-
-
-NEED_A_PROBE = {"/v1/monitors/test", "/v1/monitors/{id}/check"}
 
 
 @pytest.mark.parametrize(

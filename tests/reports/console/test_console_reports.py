@@ -5,6 +5,7 @@ import io
 from typing import Any
 
 import orjson
+import pytest
 
 from tests.console.client import Console
 from tests.console.drawn import as_drawn
@@ -21,6 +22,7 @@ async def made(console: Console, body: dict[str, Any]) -> str:
     return f"{HERE}/{answer.json['id']}"
 
 
+@pytest.mark.oldest
 async def test_a_report_is_made_with_what_the_form_says(console: Console) -> None:
     await console.sign_in()
     assert "No reports" in (await console.get(HERE)).words
