@@ -12,9 +12,13 @@ import yaml
 from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import UnreadableSource, json_of
 from collector.importers.core import (
+    autokuma,
     better_stack,
+    cachet,
+    checkly,
     gatus,
     healthchecks,
+    openzeppelin,
     pingdom,
     prometheus,
     statuscake,
@@ -219,6 +223,156 @@ PINGDOM: Final = {
         {"id": 2, "hostname": "a.example.com", "type": {"smtp": {"port": 25}}},
     ]
 }
+AUTOKUMA: Final = {
+    "web/shop": {
+        "type": "http",
+        "name": "Shop",
+        "url": "https://example.com",
+        "parent_name": "group",
+        "notification_names": ["chat"],
+        "tag_names": [{"name": "tag", "value": "a"}],
+        "create_paused": True,
+    },
+    "group": {"type": "group", "name": "Web"},
+    "chat": {"type": "notification", "config": {"type": "slack", "slackwebhookURL": "https://example.com"}},
+    "tag": {"type": "tag", "name": "team", "color": "#fff"},
+    "host": {"type": "docker_host", "connection_type": "socket"},
+    "page": {
+        "type": "status_page",
+        "slug": "page",
+        "title": "Page",
+        "domainNameList": ["status.example.com"],
+        "publicGroupList": [{"name": "a", "monitorList": [{"entity_id": "web/shop"}]}],
+    },
+}
+OPENZEPPELIN: Final = {
+    "networks": [
+        {
+            "network_type": "EVM",
+            "slug": "mainnet",
+            "name": "Mainnet",
+            "rpc_urls": [
+                {"type_": "rpc", "url": {"type": "plain", "value": "https://example.com"}, "weight": 5}
+            ],
+            "chain_id": 1,
+            "confirmation_blocks": 2,
+            "cron_schedule": "0 */1 * * * *",
+        }
+    ],
+    "monitors": [
+        {
+            "name": "Moved",
+            "networks": ["mainnet"],
+            "addresses": [
+                {
+                    "address": "0x" + "a" * 40,
+                    "contract_spec": [
+                        {
+                            "type": "event",
+                            "name": "Paused",
+                            "inputs": [{"name": "account", "type": "address", "indexed": True}],
+                        }
+                    ],
+                }
+            ],
+            "match_conditions": {
+                "functions": [{"signature": "pause()"}],
+                "events": [{"signature": "Paused(address)", "expression": "account == 0x" + "b" * 40}],
+                "transactions": [{"status": "Success"}],
+            },
+            "triggers": ["chat"],
+        }
+    ],
+    "triggers": {
+        "chat": {
+            "name": "Chat",
+            "trigger_type": "webhook",
+            "config": {"url": {"type": "plain", "value": "https://example.com"}, "headers": {"a": "b"}},
+        },
+        "mail": {"name": "Mail", "trigger_type": "email", "config": {"recipients": ["a@example.com"]}},
+    },
+}
+CACHET: Final = {
+    "components": {
+        "data": [
+            {
+                "id": "1",
+                "attributes": {"name": "Shop", "description": "a", "link": "https://example.com", "order": 1},
+                "relationships": {"group": {"data": {"id": "2"}}},
+            },
+            {"id": 2, "name": "Blog", "group_id": 2, "enabled": True},
+        ]
+    },
+    "groups": [{"id": 2, "attributes": {"name": "Web", "order": 1, "visible": 1}}],
+    "incidents": [{"id": 1}],
+    "settings": {"app_name": "Example", "about": "a"},
+}
+CHECKLY: Final = {
+    "checks": [
+        {
+            "id": "a",
+            "name": "Shop",
+            "checkType": "API",
+            "frequency": 5,
+            "groupId": 1,
+            "tags": ["web"],
+            "maxResponseTime": 5_000,
+            "retryStrategy": {"type": "FIXED", "maxRetries": 2},
+            "alertSettings": {
+                "escalationType": "RUN_BASED",
+                "runBasedEscalation": {"failedRunThreshold": 2},
+                "reminders": {"amount": 3, "interval": 10},
+            },
+            "alertChannelSubscriptions": [{"alertChannelId": 7, "activated": True}],
+            "request": {
+                "url": "https://example.com",
+                "method": "POST",
+                "bodyType": "JSON",
+                "body": "{}",
+                "headers": [{"key": "X-A", "value": "b"}],
+                "queryParameters": [{"key": "a", "value": "b"}],
+                "basicAuth": {"username": "a", "password": "b"},
+                "assertions": [
+                    {"source": "STATUS_CODE", "comparison": "EQUALS", "target": "201", "property": ""},
+                    {"source": "JSON_BODY", "comparison": "EQUALS", "target": "1", "property": "$.a"},
+                ],
+            },
+        },
+        {
+            "id": "b",
+            "checkType": "DNS",
+            "frequency": 0,
+            "frequencyOffset": 30,
+            "request": {"query": "example.com", "nameServer": "192.0.2.53", "port": 53},
+        },
+        {"id": "c", "checkType": "TCP", "request": {"hostname": "a.example.com", "port": 25, "data": "x"}},
+        {"id": "d", "checkType": "HEARTBEAT", "heartbeat": {"period": 1, "periodUnit": "hours"}},
+    ],
+    "groups": [{"id": 1, "name": "Web", "apiCheckDefaults": {"headers": [{"key": "X-B", "value": "c"}]}}],
+    "alertChannels": [
+        {
+            "id": 7,
+            "type": "WEBHOOK",
+            "config": {"url": "https://example.com", "headers": [{"key": "a", "value": "b"}]},
+            "subscriptions": [{"groupId": 1}],
+        }
+    ],
+    "maintenanceWindows": [
+        {
+            "id": 1,
+            "name": "Patches",
+            "startsAt": "2026-01-01T02:00:00Z",
+            "endsAt": "2026-01-01T03:00:00Z",
+            "repeatUnit": "WEEK",
+            "repeatInterval": 2,
+            "tags": ["web"],
+        }
+    ],
+    "dashboards": [{"id": 1, "header": "Board", "customUrl": "board", "tags": ["web"]}],
+    "statusPages": [
+        {"id": "p", "name": "Page", "url": "page", "cards": [{"name": "a", "services": [{"name": "b"}]}]}
+    ],
+}
 CAKE: Final = {
     "uptime": [
         {
@@ -326,6 +480,10 @@ SOURCES: Final[dict[str, tuple[Any, Callable[[Any], Draft]]]] = {
     "uptimerobot": (ROBOT, uptimerobot.draft),
     "healthchecks": (CHECKS, healthchecks.draft),
     "betterstack": (BETTER, better_stack.draft),
+    "autokuma": (AUTOKUMA, lambda entities: autokuma.draft(entities, Options())),
+    "cachet": (CACHET, cachet.draft),
+    "openzeppelin": (OPENZEPPELIN, openzeppelin.draft),
+    "checkly": (CHECKLY, checkly.draft),
     "pingdom": (PINGDOM, pingdom.draft),
     "statuscake": (CAKE, statuscake.draft),
     "statuspage": (PAGE, statuspage.draft),

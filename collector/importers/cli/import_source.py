@@ -17,16 +17,22 @@ from collector.declarative.service.items import is_set_name
 from collector.importers.cli.prometheus_files import prometheus_files
 from collector.importers.cli.sources import (
     UnreadableSource,
+    autokuma_entities,
     documents,
     gatus_document,
     json_of,
     kuma_source,
+    openzeppelin_document,
     text_of,
 )
 from collector.importers.core import (
+    autokuma,
     better_stack,
+    cachet,
+    checkly,
     gatus,
     healthchecks,
+    openzeppelin,
     pingdom,
     prometheus,
     statuscake,
@@ -48,14 +54,18 @@ _BAD: Final = 2
 _LEFT_OUT: Final = 3
 _SYSTEMS: Final = {
     "kuma": "Uptime Kuma: kuma.db of 1.x or 2.x, or the JSON backup of 1.x",
+    "autokuma": "AutoKuma: a JSON, TOML or YAML file of its entities, or a folder of them",
     "gatus": "Gatus: a YAML file or a folder of them",
     "prometheus": "Prometheus with blackbox_exporter and Alertmanager: prometheus.yml, or its folder",
     "upptime": "Upptime: .upptimerc.yml",
+    "openzeppelin": "OpenZeppelin Monitor: its folder config, with networks, monitors and triggers",
     "uptimerobot": "UptimeRobot: getMonitors (v2) or /v3/monitors, perhaps with alert_contacts",
     "healthchecks": "Healthchecks: /api/v3/checks/, perhaps with channels",
     "betterstack": "Better Stack: monitors, heartbeats and monitor_groups",
+    "checkly": "Checkly: checks, perhaps with groups, alertChannels, maintenanceWindows and pages",
     "pingdom": "Pingdom: checks, each with its details",
     "statuscake": "StatusCake: uptime, heartbeat and ssl",
+    "cachet": "Cachet: components, perhaps with groups, incidents and settings",
     "statuspage": "Statuspage: page with components, as of summary.json",
 }
 # Those whose source is a file of answers of their API.
@@ -63,8 +73,10 @@ _ANSWERS: Final[Mapping[str, Callable[[Any], Draft]]] = {
     "uptimerobot": uptimerobot.draft,
     "healthchecks": healthchecks.draft,
     "betterstack": better_stack.draft,
+    "checkly": checkly.draft,
     "pingdom": pingdom.draft,
     "statuscake": statuscake.draft,
+    "cachet": cachet.draft,
     "statuspage": statuspage.draft,
 }
 _HEAD: Final = "# Made by tocsin import from {system}. Look through it, then: tocsin apply -f FILE --plan\n"
@@ -92,19 +104,26 @@ def main(argv: list[str]) -> int:
     return 0 if draft.report.complete else _LEFT_OUT
 
 
+def _kuma_options(own: argparse.Namespace) -> uptime_kuma.Options:
+    return uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
+
+
+# Those whose source is files of their own.
+_FILES: Final[Mapping[str, Callable[[argparse.Namespace, Path], Draft]]] = {
+    "kuma": lambda own, path: uptime_kuma.draft(kuma_source(path), _kuma_options(own)),
+    "autokuma": lambda own, path: autokuma.draft(autokuma_entities(path), _kuma_options(own)),
+    "gatus": lambda own, path: gatus.draft(gatus_document(path, environment() if own.env else None)),
+    "prometheus": lambda own, path: prometheus.draft(prometheus_files(path, own.blackbox, own.alertmanager)),
+    "openzeppelin": lambda _, path: openzeppelin.draft(openzeppelin_document(path)),
+    "upptime": lambda _, path: upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0]),
+}
+
+
 def _draft(own: argparse.Namespace) -> Draft:
     path = Path(own.source)
+    read = _FILES.get(own.system)
     try:
-        if own.system == "kuma":
-            options = uptime_kuma.Options(own.stand_ins, own.skip_paused, own.timezone or "")
-            return uptime_kuma.draft(kuma_source(path), options)
-        if own.system == "gatus":
-            return gatus.draft(gatus_document(path, environment() if own.env else None))
-        if own.system == "prometheus":
-            return prometheus.draft(prometheus_files(path, own.blackbox, own.alertmanager))
-        if own.system == "upptime":
-            return upptime.draft(documents(path, upptime.with_variables(text_of(path)))[0])
-        return _ANSWERS[own.system](json_of(path))
+        return read(own, path) if read else _ANSWERS[own.system](json_of(path))
     except WrongSource as error:
         raise UnreadableSource(f"{path}: {error}") from None
 

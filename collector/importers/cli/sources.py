@@ -4,12 +4,13 @@ Nothing of a source is executed, and a database is opened read-only.
 """
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from collector.declarative.cli.yaml import YamlNode, parse
-from collector.importers.core import gatus, uptime_kuma
+from collector.importers.core import autokuma, gatus, uptime_kuma
 from collector.importers.core.draft import WrongSource
 from collector.importers.storage.kuma_database import read
 
@@ -17,6 +18,7 @@ _LARGEST: Final = 64 << 20
 _MOST_FILES: Final = 1_000
 _DEEPEST: Final = 64
 _LONGEST_INTEGER: Final = 18
+_YAML: Final = frozenset({".yaml", ".yml"})
 _SQLITE: Final = b"SQLite format 3\x00"
 
 
@@ -77,15 +79,73 @@ def documents(path: Path, text: str) -> list[Any]:
 
 def yaml_files(path: Path) -> Iterator[Path]:
     """Yield *path*, or the YAML files below it, sorted."""
+    yield from _files(path, _YAML, "YAML")
+
+
+def _files(path: Path, endings: frozenset[str], noun: str) -> list[Path]:
+    """Return *path*, or the files below it with one of these *endings*, sorted."""
     if not path.is_dir():
-        yield path
-        return
-    found = sorted(item for item in path.rglob("*") if item.suffix in {".yaml", ".yml"} and item.is_file())
+        return [path]
+    found = sorted(item for item in path.rglob("*") if item.suffix in endings and item.is_file())
     if len(found) > _MOST_FILES:
-        raise UnreadableSource(f"{path}: holds more than {_MOST_FILES} YAML files")
+        raise UnreadableSource(f"{path}: holds more than {_MOST_FILES} {noun} files")
     if not found:
-        raise UnreadableSource(f"{path}: holds no YAML file")
-    yield from found
+        raise UnreadableSource(f"{path}: holds no {noun} file")
+    return found
+
+
+def autokuma_entities(path: Path) -> dict[str, Any]:
+    """Return the entities of AutoKuma's files by their ids: of one file, or of those below a folder."""
+    found: dict[str, Any] = {}
+    for file in _files(path, _YAML | {".json", ".toml"}, "JSON, TOML or YAML"):
+        inside = file.relative_to(path) if file != path else Path(file.name)
+        if not any(part.startswith(".") for part in inside.parts):
+            for document in _entity_documents(file):
+                found |= autokuma.of_document(inside.with_suffix("").as_posix(), document)
+    return found
+
+
+def _entity_documents(file: Path) -> list[Any]:
+    if file.suffix in _YAML:
+        return documents(file, text_of(file))
+    return [toml_of(file) if file.suffix == ".toml" else json_of(file)]
+
+
+def openzeppelin_document(path: Path) -> Any:
+    """Return the networks, monitors and triggers of OpenZeppelin Monitor's folder, or of one file."""
+    if not path.is_dir():
+        return json_of(path)
+    found: dict[str, Any] = {"networks": [], "monitors": [], "triggers": {}}
+    for file in _files(path, frozenset({".json"}), "JSON"):
+        section, document = file.parent.name, json_of(file)
+        if section == "triggers" and isinstance(document, dict):
+            found[section] |= document
+        elif section in {"networks", "monitors"}:
+            found[section] += document if isinstance(document, list) else [document]
+    if not found["monitors"]:
+        raise UnreadableSource(f"{path}: holds no folder `monitors` with JSON files")
+    return found
+
+
+def toml_of(path: Path) -> Any:
+    """Return what a TOML file says."""
+    try:
+        document = _short(tomllib.loads(text_of(path)))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableSource(f"{path}: is no TOML: {error}") from None
+    if _is_deep(document, 0):
+        raise UnreadableSource(f"{path}: is nested deeper than {_DEEPEST}")
+    return document
+
+
+def _short(value: Any) -> Any:
+    """Return *value* with dates, and integers of more than 64 bits, as texts."""
+    if isinstance(value, dict):
+        return {name: _short(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    is_plain = isinstance(value, str | bool | float) or (isinstance(value, int) and abs(value) < 1 << 63)
+    return value if is_plain else str(value)
 
 
 def gatus_document(path: Path, values: Mapping[str, str] | None) -> dict[str, Any]:
