@@ -226,7 +226,7 @@ async def test_a_packed_body_costs_what_a_plain_one_does_at_every_door(tmp_path:
         [pid] = product.pids("collector")
         cpu_s: dict[str, float] = {}
         more_mb: dict[str, float] = {}
-        for kind, bodies in (("plain", PLAIN), ("packed", PACKED)):
+        for kind, bodies in (("plain", PLAIN), ("packed", packed_bodies())):
             burden = Burden(pid)
             for method, path in doors():
                 statuses = await asyncio.gather(*(throw(method, path, *one) for one in bodies))
@@ -240,18 +240,21 @@ async def test_a_packed_body_costs_what_a_plain_one_does_at_every_door(tmp_path:
         assert '"level": "error"' not in product.log.read_text()
 
 
-# Of each encoding a body that takes a good part of a second to unpack, and one as it is.
+# Signed in or not: a body as it is, and of each encoding one that takes a good part of a second to unpack.
 PLAIN: Final = [("identity", bytes(130_000), signed_in) for signed_in in (False, True)]
-PACKED: Final = [
-    (name, packed, signed_in)
-    for name, packed in (
+
+
+def packed_bodies() -> list[tuple[str, bytes, bool]]:
+    """Made when they are needed: to pack them takes longer than to import all tests of a folder."""
+    bodies = (
         ("br", bytes(cramjam.brotli.compress(bytes(256 << 20), level=5))),
         ("deflate", zlib.compress(bytes(128 << 20))),
         ("gzip", gzip.compress(bytes(128 << 20))),
         ("zstd", bytes(cramjam.zstd.compress(bytes(256 << 20)))),
     )
-    for signed_in in (False, True)
-]
+    return [(name, packed, signed_in) for name, packed in bodies for signed_in in (False, True)]
+
+
 MADE: Final[dict[str, dict[str, Any]]] = {
     "/v1/monitors": {"type": "heartbeat", "name": "job", "config": {"expectedInterval": "1h"}},
     "/v1/status-pages": {"name": "Example"},
