@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from markupsafe import Markup
 
-Tag = Literal["de", "en", "es", "fr", "it", "nl", "pt", "sv"]
+Tag = Literal["de", "en", "es", "fr", "it", "nl", "pl", "pt", "sv"]
 """The languages that have every text."""
 NAMES: Final[Mapping[str, str]] = {
     "ar": "العربية",
