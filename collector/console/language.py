@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from markupsafe import Markup
 
-Tag = Literal["de", "en", "es", "fr", "it", "ja", "pt", "zh"]
+Tag = Literal["de", "en", "es", "fr", "it", "ja", "ko", "pt", "zh"]
 """The languages that have every text."""
 NAMES: Final[Mapping[str, str]] = {
     "ar": "العربية",
