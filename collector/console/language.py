@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from markupsafe import Markup
 
-Tag = Literal["ar", "de", "en", "es", "fr", "he", "it", "ja", "nl", "pl", "pt", "sv", "tr", "uk", "zh"]
+Tag = Literal["ar", "de", "en", "es", "fr", "he", "it", "ja", "ko", "nl", "pl", "pt", "sv", "tr", "uk", "zh"]
 """The languages that have every text."""
 NAMES: Final[Mapping[str, str]] = {
     "ar": "العربية",
