@@ -78,6 +78,7 @@ class Everything:
     pages: dict[str, str] = field(default_factory=dict)
     windows: dict[str, str] = field(default_factory=dict)
     templates: dict[str, str] = field(default_factory=dict)
+    slos: dict[str, str] = field(default_factory=dict)
     reports: dict[str, str] = field(default_factory=dict)
     editions: list[str] = field(default_factory=list)
     alerts: dict[str, str] = field(default_factory=dict)
@@ -509,6 +510,14 @@ async def _pages(here: Everything) -> None:
         words = {"title": "About {component}", "message": "{component} of {page}, {began}, {lasted}."}
         made = await here.made("/v1/incident-templates", {"name": severity, "severity": severity, **words})
         here.templates[severity] = str(made["id"])
+    for combine in ("any", "each"):
+        slo = {
+            "name": f"All of {combine}",
+            "target": 99.9,
+            "combine": combine,
+            "monitors": [*here.monitors.values()],
+        }
+        here.slos[combine] = str((await here.made("/v1/slos", slo))["id"])
     await _subscribers(here, path, parts)
     for kind in ("components", "incidents", "subscribers"):
         listed = (await here.api.get(f"{path}/{kind}?limit=100")).json["data"]

@@ -257,6 +257,7 @@ READS: Final = {
     "/v1/status-pages": "pages",
     "/v1/incident-templates": "templates",
     "/v1/reports": "reports",
+    "/v1/slos": "slos",
     "/v1/users": "users",
     "/v1/alerts": "alerts",
     "/v1/probes": "joined",
