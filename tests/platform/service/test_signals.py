@@ -167,6 +167,7 @@ async def test_a_lost_listening_connection_is_replaced(db: Db) -> None:
 
 
 @pytest.mark.oldest
+@pytest.mark.oldest
 async def test_a_listening_connection_is_asked_for_a_sign_of_life(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
