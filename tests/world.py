@@ -494,8 +494,8 @@ async def _pages(here: Everything) -> None:
         password = {"password": PASSWORD} if visibility == "private" else {}
         made = await here.made("/v1/status-pages", {**body, **slug, **password})
         here.pages[visibility] = str(made["id"])
-    shut = {"name": "Shut", "slug": "shut", "visibility": "private"}
-    here.pages["shut"] = str((await here.made("/v1/status-pages", shut))["id"])
+    shut = await here.made("/v1/status-pages", {"name": "Shut", "slug": "shut", "visibility": "private"})
+    here.pages["shut"] = str(shut["id"])
     page = (await here.api.get(f"/v1/status-pages/{here.pages['public']}")).json
     path, parts = f"/v1/status-pages/{page['id']}", [component["id"] for component in page["components"]]
     await here.put(f"{path}/components/{parts[-1]}", {"status": "major_outage", "statusMessage": "By hand"})
@@ -510,14 +510,7 @@ async def _pages(here: Everything) -> None:
         words = {"title": "About {component}", "message": "{component} of {page}, {began}, {lasted}."}
         made = await here.made("/v1/incident-templates", {"name": severity, "severity": severity, **words})
         here.templates[severity] = str(made["id"])
-    for combine in ("any", "each"):
-        slo = {
-            "name": f"All of {combine}",
-            "target": 99.9,
-            "combine": combine,
-            "monitors": [*here.monitors.values()],
-        }
-        here.slos[combine] = str((await here.made("/v1/slos", slo))["id"])
+    here.slos["web"] = str((await here.made("/v1/slos", {"name": "W", "target": 99, "groups": ["W"]}))["id"])
     await _subscribers(here, path, parts)
     for kind in ("components", "incidents", "subscribers"):
         listed = (await here.api.get(f"{path}/{kind}?limit=100")).json["data"]
