@@ -21,6 +21,13 @@ ROOT: Final = HERE.parent
 PUBLIC_URL: Final = "https://tocsin.example.com"
 # Has methods of its own.
 STREAM: Final = "stream_events"
+# What is no text is read as bytes, whatever it is.
+GENERATOR: Final = """
+post_hooks: []
+literal_enums: true
+content_type_overrides:
+  application/pdf: application/octet-stream
+"""
 HEAD: Final = '''"""Every operation of the API. Generated from its description: do not edit."""
 
 # mypy: disable-error-code="no-any-return"
@@ -99,7 +106,7 @@ def described() -> dict[str, Any]:
 def python(target: Path, document: dict[str, Any]) -> None:
     """Generate the models and the operations of the Python package."""
     package = target / "tocsin_client"
-    (target / "generator.yaml").write_text("post_hooks: []\nliteral_enums: true\n")
+    (target / "generator.yaml").write_text(GENERATOR)
     command = ["-m", "openapi_python_client", "generate", "--path", "openapi.json", "--meta", "none"]
     more = ["--config", "generator.yaml", "--overwrite", "--fail-on-warning"]
     output = ["--output-path", str(package / "generated")]

@@ -92,7 +92,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The generated package; nothing of the document was left out of it."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_text(json.dumps(described()), encoding="utf-8")
-    (folder / "config.yaml").write_text("post_hooks: []\n", encoding="utf-8")
+    # What is no text is read as bytes.
+    overrides = "content_type_overrides:\n  application/pdf: application/octet-stream\n"
+    (folder / "config.yaml").write_text(f"post_hooks: []\n{overrides}", encoding="utf-8")
     done = subprocess.run(
         [
             *(sys.executable, "-m", "openapi_python_client", "generate", "--path", "openapi.json"),
