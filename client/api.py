@@ -32,7 +32,7 @@ _KINDS: Final[Mapping[int, type[TocsinError]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class StreamedEvent:
     """An event of the stream: its id, to resume after it, its kind and its payload."""
 
     id: str
@@ -91,7 +91,7 @@ class Api:
             page += 1
         return items[:most]
 
-    def events(self, last_id: str | None = None, **query: str | None) -> Iterator[Event]:
+    def events(self, last_id: str | None = None, **query: str | None) -> Iterator[StreamedEvent]:
         """Yield events as they happen, after *last_id*; a lost stream is resumed where it ended, for ever."""
         wait_s = 1.0
         while True:
@@ -198,7 +198,7 @@ class Api:
         return Unavailable(f"{self._base} answers something that is not Tocsin's")
 
 
-def _read_events(stream: HTTPResponse) -> Iterator[Event]:
+def _read_events(stream: HTTPResponse) -> Iterator[StreamedEvent]:
     """Yield the events of one stream; one without a kind moves the id alone."""
     id_, kind, data = "", "", ""
     while line := stream.readline(_LONGEST_LINE):
@@ -212,7 +212,7 @@ def _read_events(stream: HTTPResponse) -> Iterator[Event]:
             data += value
         elif not name and not value:
             if id_:
-                yield Event(id_, kind, _payload(data))
+                yield StreamedEvent(id_, kind, _payload(data))
             kind, data = "", ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from client import choices
-from client.api import Event
+from client.api import StreamedEvent
 from client.output import write_line
 from client.profile import begin
 
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _words(event: Event) -> Iterator[str]:
+def _words(event: StreamedEvent) -> Iterator[str]:
     """Yield an event's time, its kind, what it is about, and what it says."""
     payload: Mapping[str, Any] = event.payload
     yield str(payload.get("timestamp", "-"))

@@ -63,7 +63,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Operation:
+class ClientMethod:
     """An operation; *item*: what its list is of, if it is a list by pages."""
 
     name: str
@@ -164,7 +164,7 @@ def _without_json(document: dict[str, Any]) -> Iterator[str]:
                 yield _snake(operation["operationId"])
 
 
-def _operation(file: Path, generated: Path, raw: set[str]) -> Operation:
+def _operation(file: Path, generated: Path, raw: set[str]) -> ClientMethod:
     functions = {
         node.name: node for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)
     }
@@ -174,7 +174,7 @@ def _operation(file: Path, generated: Path, raw: set[str]) -> Operation:
     answer = "bytes" if file.stem in raw else " | ".join(kept) or "None"
     parameters = tuple(_parameters(function))
     paged = {"page", "limit"} <= {each.name for each in parameters}
-    return Operation(
+    return ClientMethod(
         file.stem,
         file.parent.name,
         (ast.get_docstring(function) or "").split("\n\nArgs:")[0].strip(),
@@ -216,7 +216,7 @@ def _item(generated: Path, answer: str) -> str | None:
     return None
 
 
-def _class(name: str, known: list[Operation], *, asynchronous: bool) -> Iterator[str]:
+def _class(name: str, known: list[ClientMethod], *, asynchronous: bool) -> Iterator[str]:
     how = "asynchronous" if asynchronous else "blocking"
     yield f"class {name}:"
     yield f'    """The operations of the API, {how}. Each raises ApiError where the service refuses."""'
@@ -231,7 +231,7 @@ def _class(name: str, known: list[Operation], *, asynchronous: bool) -> Iterator
             yield from _iterator(operation, asynchronous=asynchronous)
 
 
-def _method(operation: Operation, *, asynchronous: bool) -> Iterator[str]:
+def _method(operation: ClientMethod, *, asynchronous: bool) -> Iterator[str]:
     define, call = ("async def", "await ") if asynchronous else ("def", "")
     function = "asyncio_detailed" if asynchronous else "sync_detailed"
     passed = ", ".join([*(each.passed() for each in operation.parameters), "client=self._client"])
@@ -247,7 +247,7 @@ def _method(operation: Operation, *, asynchronous: bool) -> Iterator[str]:
         yield "        return parsed(response)"
 
 
-def _iterator(operation: Operation, *, asynchronous: bool) -> Iterator[str]:
+def _iterator(operation: ClientMethod, *, asynchronous: bool) -> Iterator[str]:
     define, call, kind = ("async def", "await ", "AsyncIterator") if asynchronous else ("def", "", "Iterator")
     parameters = tuple(each for each in operation.parameters if each.name not in {"page", "limit"})
     name = operation.name.replace("list_", "iterate_", 1)

@@ -14,7 +14,7 @@ from collector.console.state import VISITORS, cookie
 from collector.http.auth import NEEDS
 from collector.http.context import context_of
 from collector.http.openapi import site
-from collector.http.openapi.try_it import Reader
+from collector.http.openapi.try_it import DocsReader
 from collector.http.page_headers import NO_DEVICES, PERMISSIONS_POLICY
 from collector.platform.access import Permission
 from shared.errors import demand_found
@@ -79,14 +79,14 @@ async def show(request: web.Request) -> web.Response:
     return web.Response(body=text.encode(), content_type="text/html", charset="utf-8", headers=headers)
 
 
-async def _reader(request: web.Request) -> Reader | None:
+async def _reader(request: web.Request) -> DocsReader | None:
     """Return the user whose session the request has; None where it could not call the API either."""
     shown = cookie(request)
     visitor = await request.app[VISITORS].find(shown, context_of(request).now()) if shown else None
     if visitor is None or visitor.lacks_second_factor:
         return None
     csrf = session.form_token(shown, secrets.token_bytes(session.NONCE_BYTES))
-    return Reader(csrf=csrf, name=visitor.name, team=visitor.team, permission=visitor.permission)
+    return DocsReader(csrf=csrf, name=visitor.name, team=visitor.team, permission=visitor.permission)
 
 
 async def _documentation(request: web.Request) -> Documentation:

@@ -41,7 +41,7 @@ _LONGEST_HEADER: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CatalogEntry:
     """An entry of a catalog; *plural* is empty where no number decides the form."""
 
     id: str
@@ -152,7 +152,7 @@ def load(tag: str) -> Language:
     )
 
 
-def read(catalog: str) -> Iterator[Message]:
+def read(catalog: str) -> Iterator[CatalogEntry]:
     """Parse a catalog in the format PO."""
     for paragraph in catalog.split("\n\n"):
         fields: dict[str, str] = {}
@@ -165,4 +165,4 @@ def read(catalog: str) -> Iterator[Message]:
                 fields[field] += _ESCAPED.sub(lambda match: {"n": "\n"}.get(match[1], match[1]), text[1])
         if "msgid" in fields:
             texts = tuple(text for name, text in fields.items() if name.startswith("msgstr"))
-            yield Message(fields["msgid"], fields.get("msgid_plural", ""), texts)
+            yield CatalogEntry(fields["msgid"], fields.get("msgid_plural", ""), texts)

@@ -10,7 +10,7 @@ from collector.http.auth import actor, caller
 from collector.http.context import context_of
 from collector.http.request_data import Query, body, no_content, ok, path_id
 from collector.slos.answers import BurnRate, ErrorBudget, SloAnswer, SloMonitorState, SloStateAnswer
-from collector.slos.core.budget import Budget
+from collector.slos.core.budget import BudgetUse
 from collector.slos.core.period import CALENDAR
 from collector.slos.service import slos
 from collector.slos.service.slos import SavedSlo
@@ -111,7 +111,7 @@ def _state(state: SloState, row: SloRow) -> SloStateAnswer:
     )
 
 
-def _budget(budget: Budget) -> ErrorBudget:
+def _budget(budget: BudgetUse) -> ErrorBudget:
     return ErrorBudget(
         total_seconds=round(budget.total_ms / 1000, 3),
         used_seconds=round(budget.used_ms / 1000, 3),

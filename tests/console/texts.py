@@ -18,7 +18,7 @@ from jinja2 import nodes
 from collector.console import render
 from collector.console.forms.texts import TEXTS, label
 from collector.console.icons import ICONS
-from collector.console.language import FOLDER, NAMES, Message, read
+from collector.console.language import FOLDER, NAMES, CatalogEntry, read
 from collector.notifications.channels import CHANNELS
 from collector.platform.validation.model_fields import Member, members, shape
 from shared.kinds import KINDS
@@ -260,7 +260,7 @@ def of_scripts() -> Iterator[Text]:
         yield from (Text(text) for text in _SCRIPTED.findall(path.read_text("utf-8")))
 
 
-def written(messages: Iterable[Message], header: str) -> str:
+def written(messages: Iterable[CatalogEntry], header: str) -> str:
     """Return a catalog in the format PO."""
     parts = [f'msgid ""\nmsgstr ""\n"{_escaped(header)}"']
     for message in messages:
@@ -288,7 +288,8 @@ def main(tags: list[str]) -> None:
         path.write_text(
             written(
                 (
-                    old.get(text.id) or Message(text.id, text.plural, ("",) * (forms if text.plural else 1))
+                    old.get(text.id)
+                    or CatalogEntry(text.id, text.plural, ("",) * (forms if text.plural else 1))
                     for text in every()
                 ),
                 header,

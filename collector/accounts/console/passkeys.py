@@ -12,9 +12,9 @@ from collector.accounts.console import door
 from collector.accounts.console.sign_in_state import SIGN_IN
 from collector.accounts.console.two_factor import HERE, demand_fresh, shown
 from collector.accounts.core import webauthn
-from collector.accounts.core.webauthn import Assertion, PasskeyFault, RelyingParty
+from collector.accounts.core.webauthn import PasskeyAssertion, PasskeyFault, RelyingParty
 from collector.accounts.service import console_sessions, passkeys, two_factor, users
-from collector.accounts.service.passkeys import Attempt, Purpose, Refusal, Registration
+from collector.accounts.service.passkeys import PasskeyAttempt, PasskeyRefusal, Purpose, Registration
 from collector.accounts.service.two_factor import SecondStep, SignInTicket
 from collector.console import session
 from collector.console.answers import back, posted, value
@@ -164,7 +164,7 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
         return back(request, "/sign-in", _TOO_LATE, tone="warn")
     limits = request.app[SIGN_IN].door
     await (limits.knock_with_code(ticket.user_id) if ticket else limits.knock(from_.address))
-    answer = Assertion(
+    answer = PasskeyAssertion(
         _bytes(sent, "credential"),
         _bytes(sent, "client"),
         _bytes(sent, "authenticator"),
@@ -172,7 +172,7 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
         _bytes(sent, "handle"),
     )
     proof = await passkeys.prove(context.db, _site(request), attempt, answer, from_, context.now())
-    if isinstance(proof, Refusal):
+    if isinstance(proof, PasskeyRefusal):
         log.info("sign-in refused", address=from_.address, step="passkey", reason=proof.fault.value)
         if ticket:
             return await door.ask_for_code(request, ticket, text, _FAULTS[proof.fault], status=403)
@@ -195,7 +195,7 @@ def _site(request: web.Request) -> RelyingParty:
     return site
 
 
-def _asked(request: web.Request, question: Question, attempt: Attempt) -> web.Response:
+def _asked(request: web.Request, question: Question, attempt: PasskeyAttempt) -> web.Response:
     answer = web.Response(body=orjson.dumps(question), content_type="application/json")
     answer.set_cookie(
         _name(request),
@@ -209,7 +209,7 @@ def _asked(request: web.Request, question: Question, attempt: Attempt) -> web.Re
     return answer
 
 
-def _kept(request: web.Request, purpose: Purpose, bound: str) -> Attempt | None:
+def _kept(request: web.Request, purpose: Purpose, bound: str) -> PasskeyAttempt | None:
     context = context_of(request)
     return passkeys.resume(
         context.keyring, request.cookies.get(_name(request), ""), purpose, bound, context.now()

@@ -77,7 +77,7 @@ class NewCredential:
 
 
 @dataclass(frozen=True, slots=True)
-class Assertion:
+class PasskeyAssertion:
     """What an authenticator answers to a challenge; *user_handle* is empty unless it keeps its user's."""
 
     credential_id: bytes
@@ -140,7 +140,7 @@ def register(
 
 
 def assertion_fault(
-    site: RelyingParty, challenge: bytes, answer: Assertion, known: KnownCredential, *, verified: bool
+    site: RelyingParty, challenge: bytes, answer: PasskeyAssertion, known: KnownCredential, *, verified: bool
 ) -> PasskeyFault | None:
     """Return why the answer does not prove the passkey; None if it does.
 

@@ -12,9 +12,9 @@ import orjson
 
 from collector.accounts.core import webauthn
 from collector.accounts.core.webauthn import (
-    Assertion,
     KnownCredential,
     NewCredential,
+    PasskeyAssertion,
     PasskeyFault,
     RelyingParty,
 )
@@ -54,7 +54,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class PasskeyAttempt:
     """A challenge for one purpose.
 
     *bound*: the session, or in hex the handle of the user, that it is for; empty for a sign-in.
@@ -82,19 +82,19 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class PasskeyRefusal:
     """A refused answer; *user*: whose passkey gave it, if any."""
 
     fault: PasskeyFault
     user: User | None = None
 
 
-def begin(purpose: Purpose, bound: str, now: datetime) -> Attempt:
+def begin(purpose: Purpose, bound: str, now: datetime) -> PasskeyAttempt:
     """Return an attempt with a new challenge."""
-    return Attempt(purpose, bound, secrets.token_bytes(webauthn.CHALLENGE_BYTES), now + PATIENCE)
+    return PasskeyAttempt(purpose, bound, secrets.token_bytes(webauthn.CHALLENGE_BYTES), now + PATIENCE)
 
 
-def resume(keyring: Keyring, kept: str, purpose: Purpose, bound: str, now: datetime) -> Attempt | None:
+def resume(keyring: Keyring, kept: str, purpose: Purpose, bound: str, now: datetime) -> PasskeyAttempt | None:
     """Return the attempt that the browser kept, if it was made here, for this purpose, and is not over."""
     try:
         content = keyring.open(base64.urlsafe_b64decode(kept), _ATTEMPT)
@@ -104,7 +104,7 @@ def resume(keyring: Keyring, kept: str, purpose: Purpose, bound: str, now: datet
     ends_at = datetime.fromtimestamp(until, UTC)
     if (made_for, made_bound) != (purpose, bound) or now >= ends_at:
         return None
-    return Attempt(purpose, bound, webauthn.decoded(challenge), ends_at)
+    return PasskeyAttempt(purpose, bound, webauthn.decoded(challenge), ends_at)
 
 
 def user_handle(team_id: int, user_id: UUID) -> bytes:
@@ -123,7 +123,7 @@ async def add(
     site: RelyingParty,
     who: Actor,
     user_id: UUID,
-    attempt: Attempt,
+    attempt: PasskeyAttempt,
     sent: Registration,
     now: datetime,
     *,
@@ -164,8 +164,13 @@ async def remove(db: Db, who: Actor, user_id: UUID, id_: UUID) -> str:
 
 
 async def prove(
-    db: Db, site: RelyingParty, attempt: Attempt, answer: Assertion, browser: Browser, now: datetime
-) -> User | Refusal:
+    db: Db,
+    site: RelyingParty,
+    attempt: PasskeyAttempt,
+    answer: PasskeyAssertion,
+    browser: Browser,
+    now: datetime,
+) -> User | PasskeyRefusal:
     """Return the user whose passkey answers the attempt, which is used up; audit a refusal of a known one.
 
     Without a password the authenticator must have verified its user.
@@ -173,17 +178,17 @@ async def prove(
     second_step = attempt.purpose is Purpose.SECOND_STEP
     at = _owner(bytes.fromhex(attempt.bound) if second_step else answer.user_handle)
     if at is None:
-        return Refusal(PasskeyFault.UNKNOWN)
+        return PasskeyRefusal(PasskeyFault.UNKNOWN)
     team_id, user_id = at
     async with db.transaction() as tx:
         user = await users.hold(tx, team_id, user_id)
         if user is None:
-            return Refusal(PasskeyFault.UNKNOWN)
+            return PasskeyRefusal(PasskeyFault.UNKNOWN)
         if not await _use_up(tx, team_id, attempt, now):
-            return Refusal(PasskeyFault.OTHER_CHALLENGE)
+            return PasskeyRefusal(PasskeyFault.OTHER_CHALLENGE)
         passkey = await table.lock(tx, team_id, user_id, answer.credential_id)
         if passkey is None:
-            return Refusal(PasskeyFault.UNKNOWN)
+            return PasskeyRefusal(PasskeyFault.UNKNOWN)
         fault = webauthn.assertion_fault(
             site,
             attempt.challenge,
@@ -193,7 +198,7 @@ async def prove(
         )
         if fault is not None:
             await _record_refusal(tx, user, passkey, fault, browser)
-            return Refusal(fault, user)
+            return PasskeyRefusal(fault, user)
         await table.use(tx, passkey, webauthn.sign_count(answer.authenticator_data), now)
         return user
 
@@ -216,7 +221,7 @@ async def _keep(
     return await two_factor.new_codes(tx, who.team_id, user_id)
 
 
-async def _use_up(tx: Tx, team_id: int, attempt: Attempt, now: datetime) -> bool:
+async def _use_up(tx: Tx, team_id: int, attempt: PasskeyAttempt, now: datetime) -> bool:
     return await table.use_challenge(
         tx, team_id, secret_hash(webauthn.encoded(attempt.challenge)), attempt.ends_at, now
     )

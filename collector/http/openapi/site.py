@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from collector.http.openapi import page, try_it
-from collector.http.openapi.try_it import Reader, TryIt
+from collector.http.openapi.try_it import DocsReader, TryIt
 from collector.platform.access import Permission
 
 _FILES: Final = files(__package__)
@@ -39,7 +39,7 @@ class _Entry:
     article: str
     try_it: TryIt | None
 
-    def rendered(self, reader: Reader | None) -> str:
+    def rendered(self, reader: DocsReader | None) -> str:
         """Return the operation on its page, with a form if *reader* is signed in."""
         form = self.try_it.rendered(reader) if self.try_it and reader else ""
         return self.article.replace(page.TRY_IT, form)
@@ -88,7 +88,7 @@ class Site:
         """The names of the pages, in their order."""
         return list(self._pages)
 
-    def subject(self, slug: str, reader: Reader | None) -> str | None:
+    def subject(self, slug: str, reader: DocsReader | None) -> str | None:
         """Return the page of a subject as HTML; None if there is no such page.
 
         With a signed-in *reader* it has a form for each operation that takes a token.
@@ -122,7 +122,7 @@ class Site:
             codes[name] = _FILES.joinpath(file).read_text(encoding="utf-8").rstrip()
         return re.sub(r"@([A-Z]+)@", lambda match: _shown(match[1], codes[match[1]]), text)
 
-    def _subject(self, shown: _Page, reader: Reader | None) -> str:
+    def _subject(self, shown: _Page, reader: DocsReader | None) -> str:
         below = "".join(f'<a href="#{each.id}">{escape(each.title)}</a>' for each in shown.entries)
         head = f'<h1>{escape(shown.title)}</h1><p class="soft">{escape(shown.about)}</p>'
         if any(each.try_it for each in shown.entries):
@@ -139,7 +139,7 @@ class Site:
             links += [below] if mark else []
         return f'<nav aria-label="Documentation">{"".join(links)}</nav>'
 
-    def _framed(self, title: str, menu: str, body: str, reader: Reader | None = None) -> str:
+    def _framed(self, title: str, menu: str, body: str, reader: DocsReader | None = None) -> str:
         head = f'<script type="module" src="{escape(self._scripts.reading)}"></script>'
         if reader is not None:
             head += f'<script type="module" src="{escape(self._scripts.trying)}"></script>'

@@ -16,7 +16,7 @@ CONFIRMATION: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class DocsReader:
     """The user of the console who reads the pages.
 
     *csrf*: the form token that requests bear besides the session's cookie.
@@ -37,7 +37,7 @@ class TryIt:
     fields: str
     needed: Permission
 
-    def rendered(self, reader: Reader) -> str:
+    def rendered(self, reader: DocsReader) -> str:
         """Return the form for *reader*, hidden until a script works it."""
         refused = (
             ""
@@ -66,7 +66,7 @@ def of(method: str, path: str, operation: Mapping[str, Any], needed: Permission 
     return TryIt(method, path, fields, needed)
 
 
-def greeting(reader: Reader | None, here: str) -> str:
+def greeting(reader: DocsReader | None, here: str) -> str:
     """Return whose rights requests have, or for strangers the way to sign in and come back *here*."""
     if reader is None:
         return f'<p class="soft"><a href="/sign-in?next={here}">Sign in</a> to try these operations here.</p>'

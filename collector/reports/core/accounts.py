@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from collector.history.core.uptime import Span, intersection, length_ms, less, union
-from collector.reports.core.content import Accounting, IncidentLine, IncidentNumbers, MonitorLine
+from collector.reports.core.content import Accounting, IncidentNumbers, ReportIncidentLine, ReportMonitorLine
 
 _SHOWN = 3
 _FULL = 100.0
@@ -68,19 +68,19 @@ def met(time: Accounting, business: Accounting | None, target: float | None) -> 
     return None if target is None or counted is None else counted >= target
 
 
-def best(lines: Iterable[MonitorLine]) -> list[str]:
+def best(lines: Iterable[ReportMonitorLine]) -> list[str]:
     """Return the ids of the few monitors with the highest uptime."""
     known = [(line.time.uptime, line.id) for line in lines if line.time.uptime is not None]
     return [id_ for _, id_ in sorted(known, key=lambda pair: -pair[0])[:_SHOWN]]
 
 
-def worst(lines: Iterable[MonitorLine]) -> list[str]:
+def worst(lines: Iterable[ReportMonitorLine]) -> list[str]:
     """Return the ids of the few monitors with the lowest uptime, without those that were never down."""
     known = [(line.time.uptime, line.id) for line in lines if line.time.uptime is not None]
     return [id_ for share, id_ in sorted(known) if share < _FULL][:_SHOWN]
 
 
-def incident_numbers(incidents: Sequence[IncidentLine]) -> IncidentNumbers:
+def incident_numbers(incidents: Sequence[ReportIncidentLine]) -> IncidentNumbers:
     """Return the numbers of *incidents*, which are in the order of their starts."""
     resolved = [line.downtime_s for line in incidents if line.resolved_at is not None]
     taken = [line.acknowledged_s for line in incidents if line.acknowledged_s is not None]

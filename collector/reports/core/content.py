@@ -32,7 +32,7 @@ class Accounting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorLine:
+class ReportMonitorLine:
     """The numbers of one monitor."""
 
     id: MonitorId
@@ -62,7 +62,7 @@ class MonitorLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentLine:
+class ReportIncidentLine:
     """An incident that started in the period."""
 
     id: IncidentId
@@ -163,7 +163,7 @@ class ReportContent:
     """95th percentile of it."""
     longest_ms: Milliseconds
     """Length of the longest outage."""
-    monitors: Sequence[MonitorLine]
+    monitors: Sequence[ReportMonitorLine]
     """The monitors by name."""
     best: Sequence[MonitorId]
     """Up to three monitors with the highest uptime, the highest first."""
@@ -171,7 +171,7 @@ class ReportContent:
     """Up to three monitors with the lowest uptime below 100, the lowest first."""
     numbers: IncidentNumbers
     """Numbers of the incidents."""
-    incidents: Sequence[IncidentLine]
+    incidents: Sequence[ReportIncidentLine]
     """The incidents by their start, up to 500."""
     excluded: Sequence[ExcludedTime]
     """The times under maintenance by their start, up to 200."""

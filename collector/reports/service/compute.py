@@ -17,10 +17,10 @@ from collector.reports.core.business_hours import OpenTime
 from collector.reports.core.content import (
     Accounting,
     ExcludedTime,
-    IncidentLine,
-    MonitorLine,
     PeriodBefore,
     ReportContent,
+    ReportIncidentLine,
+    ReportMonitorLine,
 )
 from collector.reports.core.periods import Days
 from collector.reports.storage import measures
@@ -54,7 +54,7 @@ class _Period:
 class _Measured:
     """A monitor's line, and the sum of its rollups in the period and of its times in the period before."""
 
-    line: MonitorLine
+    line: ReportMonitorLine
     rows: Sequence[Rollup]
     before: Accounting | None
 
@@ -64,7 +64,7 @@ class _Incident:
     """A line, and the monitor that it counts for."""
 
     monitor: UUID | None
-    line: IncidentLine
+    line: ReportIncidentLine
 
 
 async def content(db: Db, report: ReportRow, days: Days, now: datetime) -> ReportContent:
@@ -122,7 +122,7 @@ async def _measure_all(
     earlier: _Period,
     incidents: Sequence[_Incident],
     now: datetime,
-) -> tuple[list[MonitorLine], list[Rollup], float | None]:
+) -> tuple[list[ReportMonitorLine], list[Rollup], float | None]:
     """Return the monitors' lines and rollups, and the uptime of all together in the period before."""
     counted = Counter(each.monitor for each in incidents)
     measured = []
@@ -148,7 +148,7 @@ async def _measure(
     before = await _before(tx, monitor, earlier, now)
     outages = await measures.outages(tx, monitor.monitor, since, period.until)
     statistics = numbers(rows)
-    line = MonitorLine(
+    line = ReportMonitorLine(
         id=ids.show("mon", monitor.id),
         name=monitor.name,
         time=time,
@@ -205,7 +205,7 @@ async def _incidents(
     return [
         _Incident(
             row.monitor_id,
-            IncidentLine(
+            ReportIncidentLine(
                 id=ids.show("inc", row.id),
                 title=row.title,
                 monitor_name=row.monitor_name,

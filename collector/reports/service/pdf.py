@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from collector.reports.core.content import Accounting, MonitorLine, ReportContent
+from collector.reports.core.content import Accounting, ReportContent, ReportMonitorLine
 from collector.reports.core.spreadsheet import seconds, spent
 from collector.reports.core.summary import number, percent, summary, verdict
 from shared.errors import Conflict
@@ -196,7 +196,7 @@ def _titled(draw: _Drawing, title: str, columns: Sequence[_Column], lines: Itera
         yield draw.table(columns, shown)
 
 
-def _monitor(line: MonitorLine) -> Cells:
+def _monitor(line: ReportMonitorLine) -> Cells:
     return (
         line.name,
         percent(line.time.uptime),
@@ -218,7 +218,7 @@ def _incidents(content: ReportContent) -> Iterable[Cells]:
 
 
 def _times(
-    content: ReportContent, time_of: Callable[[MonitorLine], Accounting | None], total: Accounting
+    content: ReportContent, time_of: Callable[[ReportMonitorLine], Accounting | None], total: Accounting
 ) -> Iterable[Cells]:
     for line in content.monitors:
         if (time := time_of(line)) is not None:

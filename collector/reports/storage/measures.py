@@ -32,7 +32,7 @@ class Outages:
 
 
 @dataclass(frozen=True, slots=True)
-class StartedIncident:
+class MeasuredIncident:
     """An incident that started in a time; *downtime_s* as in the API."""
 
     id: UUID
@@ -128,7 +128,7 @@ async def outages(tx: Tx, monitor: int, since: datetime, until: datetime) -> Out
 
 async def incidents(
     tx: Tx, team_id: int, monitors: Sequence[UUID] | None, since: datetime, until: datetime, now: datetime
-) -> list[StartedIncident]:
+) -> list[MeasuredIncident]:
     """Return the incidents of these monitors, or all of the team, that started in the time, oldest first."""
     rows = await tx.fetch(
         """
@@ -150,7 +150,7 @@ async def incidents(
         until,
         now,
     )
-    return [StartedIncident(**row) for row in rows]
+    return [MeasuredIncident(**row) for row in rows]
 
 
 async def excluded(

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from collector.history.core import uptime
-from collector.slos.core.period import Span
+from collector.slos.core.period import PeriodSpan
 from collector.slos.core.settings import IndicatorType
 
 _MS = timedelta(milliseconds=1)
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SloTally:
     """Measured time and checks. *lead_ms*: time of the window before anything was measured.
 
     *bad* of *total*: milliseconds of an outage in known time, or checks.
@@ -62,7 +62,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class BudgetUse:
     """Milliseconds; *used* may exceed *total*."""
 
     total_ms: float
@@ -82,16 +82,16 @@ def allowed(target: float) -> float:
     return (100 - target) / 100
 
 
-def budget(tally: Tally, target: float, span: Span, now: datetime) -> Budget:
+def budget(tally: SloTally, target: float, span: PeriodSpan, now: datetime) -> BudgetUse:
     """Return the budget of a period: the allowed share of its known time and of the time still to come.
 
     Time before the first measure counts as time to come: a new monitor has the budget of a whole period.
     """
     left_ms = max(0, (span.until - now) // _MS)
-    return Budget(allowed(target) * (tally.known_ms + tally.lead_ms + left_ms), tally.bad_ms)
+    return BudgetUse(allowed(target) * (tally.known_ms + tally.lead_ms + left_ms), tally.bad_ms)
 
 
-def exhausted_at(budget: Budget, recent: Tally, span: Span, now: datetime) -> datetime | None:
+def exhausted_at(budget: BudgetUse, recent: SloTally, span: PeriodSpan, now: datetime) -> datetime | None:
     """Return when the budget is used up if it goes on as in *recent*, the time of the last day.
 
     None if that is after the period's length from now, or after the end of a calendar one; *now* if it is.
@@ -113,7 +113,7 @@ def tally(
     now: datetime,
     *,
     outages: Sequence[uptime.Span] = (),
-) -> Tally:
+) -> SloTally:
     """Sum the cells from *since* until now; of several monitors, one that is down suffices.
 
     *outages*: the union of the monitors' outages without maintenance, in Unix milliseconds; needed where
@@ -128,12 +128,12 @@ def tally(
     lead_ms = max(0, (first - since) // _MS)
     if kind == "availability":
         bad = sum(_down_ms(group, outages) for group in by_cell.values())
-        return Tally(known, bad, known, lead_ms)
+        return SloTally(known, bad, known, lead_ms)
     grouped = [cell for group in by_cell.values() for cell in group]
     bad = sum(cell.failed for cell in grouped)
     if kind == "checks":
-        return Tally(known, bad, bad + sum(cell.good for cell in grouped), lead_ms)
-    return Tally(
+        return SloTally(known, bad, bad + sum(cell.good for cell in grouped), lead_ms)
+    return SloTally(
         known,
         bad + sum(cell.slow for cell in grouped),
         bad + sum(cell.answers for cell in grouped),

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from collector.history.core.window import HOUR, floor
-from collector.slos.core.budget import Tally
+from collector.slos.core.budget import SloTally
 from collector.slos.core.period import nominal
 from collector.slos.core.settings import Period
 
@@ -50,7 +50,9 @@ def begin(now: datetime, length: timedelta) -> datetime:
     return floor(start + HOUR / 2, HOUR) if length >= _LONG else floor(start, _MINUTE)
 
 
-def burns(period: Period, target: float, now: datetime, measured: Callable[[datetime], Tally]) -> list[Burn]:
+def burns(
+    period: Period, target: float, now: datetime, measured: Callable[[datetime], SloTally]
+) -> list[Burn]:
     """Return the burn rates of all windows; *measured*: the tally from a moment until now."""
     found = []
     for factor, hours in limits(period):

@@ -13,7 +13,7 @@ CALENDAR: Final = {"month": 1, "quarter": 3, "year": 12}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PeriodSpan:
     """A period that contains the moment it was made for; a rolling one ends then."""
 
     since: datetime
@@ -24,11 +24,11 @@ class Span:
         return self.until - self.since
 
 
-def span(period: Period, timezone: str, now: datetime) -> Span:
+def span(period: Period, timezone: str, now: datetime) -> PeriodSpan:
     """Return the period at *now*. A rolling one begins with its first hour, a calendar one at midnight."""
     if period in CALENDAR:
         return _calendar(CALENDAR[period], ZoneInfo(timezone), now)
-    return Span(floor(now, HOUR) - timedelta(days=int(period[:-1])), now)
+    return PeriodSpan(floor(now, HOUR) - timedelta(days=int(period[:-1])), now)
 
 
 def nominal(period: Period) -> timedelta:
@@ -37,12 +37,12 @@ def nominal(period: Period) -> timedelta:
     return timedelta(days=usual[period] if period in usual else int(period[:-1]))
 
 
-def _calendar(months: int, zone: ZoneInfo, now: datetime) -> Span:
+def _calendar(months: int, zone: ZoneInfo, now: datetime) -> PeriodSpan:
     local = now.astimezone(zone)
     first = (local.month - 1) // months * months + 1
     following = first + months
     years, month = divmod(following - 1, 12)
-    return Span(_midnight(local.year, first, zone), _midnight(local.year + years, month + 1, zone))
+    return PeriodSpan(_midnight(local.year, first, zone), _midnight(local.year + years, month + 1, zone))
 
 
 def _midnight(year: int, month: int, zone: ZoneInfo) -> datetime:

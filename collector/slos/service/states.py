@@ -11,9 +11,18 @@ from collector.history.core.window import DAY, HOUR, Between, ceiling, floor
 from collector.history.storage import live_rollups
 from collector.platform.storage.db import Db, Tx
 from collector.slos.core import burning, period
-from collector.slos.core.budget import Budget, Cell, Tally, budget, by_monitor, exhausted_at, overlaps, tally
+from collector.slos.core.budget import (
+    BudgetUse,
+    Cell,
+    SloTally,
+    budget,
+    by_monitor,
+    exhausted_at,
+    overlaps,
+    tally,
+)
 from collector.slos.core.burning import Burn
-from collector.slos.core.period import Span
+from collector.slos.core.period import PeriodSpan
 from collector.slos.core.settings import MOST_MONITORS
 from collector.slos.storage import measures, slos
 from collector.slos.storage.slos import SloMonitor, SloRow
@@ -28,8 +37,8 @@ class MonitorState:
     """The numbers of one monitor of an SLO."""
 
     monitor: SloMonitor
-    tally: Tally
-    budget: Budget
+    tally: SloTally
+    budget: BudgetUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +48,9 @@ class SloState:
     *counted_ms*: the longest response time that counts as fast, None unless its indicator is latency.
     """
 
-    span: Span
-    tally: Tally
-    budget: Budget
+    span: PeriodSpan
+    tally: SloTally
+    budget: BudgetUse
     burns: list[Burn]
     exhausted_at: datetime | None
     counted_ms: int | None
@@ -88,7 +97,7 @@ async def state(tx: Tx, row: SloRow, now: datetime) -> SloState:
         since = min(span.since, now - burning.LONGEST - HOUR)
         outages = await measures.outages(tx, numbers, since, now) if overlaps(cells) else []
 
-    def measured(since: datetime) -> Tally:
+    def measured(since: datetime) -> SloTally:
         return tally(counted, row.indicator, since, now, outages=outages)
 
     whole = measured(span.since)
@@ -105,14 +114,14 @@ async def state(tx: Tx, row: SloRow, now: datetime) -> SloState:
 
 
 def _of_monitor(
-    row: SloRow, monitor: SloMonitor, cells: Sequence[Cell], span: Span, now: datetime
+    row: SloRow, monitor: SloMonitor, cells: Sequence[Cell], span: PeriodSpan, now: datetime
 ) -> MonitorState:
     own = tally(cells, row.indicator, span.since, now)
     return MonitorState(monitor, own, budget(own, row.target, span, now))
 
 
 async def _cells(
-    tx: Tx, monitors: Sequence[int], bucket: int | None, span: Span, now: datetime
+    tx: Tx, monitors: Sequence[int], bucket: int | None, span: PeriodSpan, now: datetime
 ) -> list[Cell]:
     """Return cells from the period's start, or that of the longest burn rate if it is earlier."""
     if not monitors:

@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from collector.accounts.core import webauthn
 from collector.accounts.core.webauthn import (
-    Assertion,
     KnownCredential,
     NewCredential,
+    PasskeyAssertion,
     PasskeyFault,
     RelyingParty,
     decoded,
@@ -37,8 +37,8 @@ def registered(fields: dict[str, str]) -> NewCredential | PasskeyFault:
     )
 
 
-def assertion(fields: dict[str, str]) -> Assertion:
-    return Assertion(
+def assertion(fields: dict[str, str]) -> PasskeyAssertion:
+    return PasskeyAssertion(
         *(decoded(fields[name]) for name in ("credential", "client", "authenticator", "signature", "handle"))
     )
 

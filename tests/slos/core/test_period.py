@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from collector.slos.core.budget import Tally, budget, exhausted_at
+from collector.slos.core.budget import SloTally, budget, exhausted_at
 from collector.slos.core.burning import limits
-from collector.slos.core.period import Span, span
+from collector.slos.core.period import PeriodSpan, span
 from collector.slos.core.settings import Period
 
 NOW = datetime(2026, 11, 21, 7, 24, tzinfo=UTC)
@@ -25,7 +25,7 @@ DAY_MS = 86_400_000
 def test_a_period_contains_the_moment(period: Period, zone: str, since: str, until: str) -> None:
     found = span(period, zone, NOW)
 
-    assert found == Span(datetime.fromisoformat(since), datetime.fromisoformat(until))
+    assert found == PeriodSpan(datetime.fromisoformat(since), datetime.fromisoformat(until))
 
 
 def test_limits_are_those_of_the_workbook() -> None:
@@ -33,19 +33,19 @@ def test_limits_are_those_of_the_workbook() -> None:
 
 
 def test_a_budget_is_the_allowed_share_of_the_period() -> None:
-    whole = Span(NOW - timedelta(days=30), NOW)
+    whole = PeriodSpan(NOW - timedelta(days=30), NOW)
 
-    found = budget(Tally(30 * DAY_MS, 60_000, 30 * DAY_MS), 99.9, whole, NOW)
+    found = budget(SloTally(30 * DAY_MS, 60_000, 30 * DAY_MS), 99.9, whole, NOW)
 
     assert found.total_ms == pytest.approx(43.2 * 60_000)
     assert found.remaining_ms == pytest.approx(42.2 * 60_000)
 
 
 def test_a_budget_that_is_used_evenly_lasts_as_long_as_is_left() -> None:
-    month = Span(NOW - timedelta(days=10), NOW + timedelta(days=20))
-    left = budget(Tally(10 * DAY_MS, 0.0, 10 * DAY_MS), 99, month, NOW)
-    half_a_day = Tally(DAY_MS, DAY_MS / 40, DAY_MS)
+    month = PeriodSpan(NOW - timedelta(days=10), NOW + timedelta(days=20))
+    left = budget(SloTally(10 * DAY_MS, 0.0, 10 * DAY_MS), 99, month, NOW)
+    half_a_day = SloTally(DAY_MS, DAY_MS / 40, DAY_MS)
 
     assert left.total_ms == pytest.approx(0.3 * DAY_MS)
     assert exhausted_at(left, half_a_day, month, NOW) == NOW + timedelta(days=12)
-    assert exhausted_at(left, Tally(DAY_MS, 0.0, DAY_MS), month, NOW) is None
+    assert exhausted_at(left, SloTally(DAY_MS, 0.0, DAY_MS), month, NOW) is None
