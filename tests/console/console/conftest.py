@@ -1,27 +1,5 @@
-"""The server that these tests ask."""
+"""The console that these tests open: loaded here, its fixtures are known (see tests/conftest.py)."""
 
-from tests.console.fixtures import (
-    api,
-    console,
-    keyring,
-    made,
-    module_api,
-    module_console_url,
-    own_api,
-    own_console,
-    team,
-    team_console,
-)
+from tests.console import fixtures
 
-__all__ = [
-    "api",
-    "console",
-    "keyring",
-    "made",
-    "module_api",
-    "module_console_url",
-    "own_api",
-    "own_console",
-    "team",
-    "team_console",
-]
+__all__ = ["fixtures"]
