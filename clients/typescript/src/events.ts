@@ -53,6 +53,8 @@ export async function* follow(
       for await (const read of frames(response)) {
         clearTimeout(timer);
         timer = setTimeout(end, SILENCE_MS);
+        // What came with the last event, too, is not wanted any more.
+        if (choice.signal?.aborted) return;
         failed = 0;
         lastId = read.id || lastId;
         if (read.kind && lastId) yield { id: lastId, kind: read.kind, payload: read.payload } as TocsinEvent;
