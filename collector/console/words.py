@@ -40,7 +40,7 @@ SCRIPT_TEXTS: Final = (
     "Copied",
     "Delete %(count)s monitor and its history? This cannot be undone.",
     "Delete %(count)s monitors and their history? This cannot be undone.",
-    "Incident, severity %(severity)s",
+    "%(severity)s incident",
     "Move %(name)s: drag, or use the arrow keys",
     "No results",
     "Off in this browser.",

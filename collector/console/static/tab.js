@@ -40,7 +40,7 @@ function notify(newest) {
   known = new Set([...(known ?? []), ...newest.map((incident) => incident.id)]);
   if (localStorage.getItem(SETTING) !== "on" || globalThis.Notification?.permission !== "granted") return;
   for (const incident of unheard) {
-    const note = new Notification(incident.title, { body: translate("Incident, severity %(severity)s", { severity: translate(incident.severity) }), tag: incident.id });
+    const note = new Notification(incident.title, { body: translate("%(severity)s incident", { severity: translate(incident.severity) }), tag: incident.id });
     note.onclick = () => { focus(); location.href = `/incidents/${incident.id}`; };
   }
 }
